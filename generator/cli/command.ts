@@ -1,0 +1,64 @@
+/**
+ * A command as data, and what it is given. Commands decide and print; they never touch `process`, so that tests
+ * run them with memory streams and get the exit code back.
+ */
+import type { Host } from "../host.js";
+
+/** An option; without `value` it is a switch, and `--no-<name>` turns a switch with `default: true` off. */
+export interface OptionSpec {
+  /** Long name without dashes: `env-file`. */
+  readonly name: string;
+  /** Placeholder of the value in the usage text: `FILE`. */
+  readonly value?: string;
+  readonly help: string;
+  readonly default?: string | boolean;
+}
+
+export interface ArgSpec {
+  readonly name: string;
+  readonly required: boolean;
+  /** The last argument may repeat. */
+  readonly many?: boolean;
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  /** One line for the command list. */
+  readonly summary: string;
+  readonly args: readonly ArgSpec[];
+  readonly options: readonly OptionSpec[];
+  readonly examples?: readonly string[];
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** Command-line words after they were checked against the spec. */
+export interface Invocation {
+  readonly args: readonly string[];
+  /** By long name; switches are booleans, values strings; absent options without a default are missing. */
+  readonly options: { readonly [name: string]: string | boolean };
+}
+
+export interface TextSink {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  /** Terminal width; 80 where unknown. */
+  readonly columns: number;
+}
+
+/** The world of a command: streams, working directory, and the host that does all other I/O. */
+export interface Io {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  readonly cwd: string;
+  /** Process environment; read only for NO_COLOR, USER and the like, never for catalog values. */
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly host: Host;
+  /** Aborts on Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+export interface CommandModule {
+  /** Exit code, from exit.ts. */
+  run(invocation: Invocation, io: Io): Promise<number>;
+}

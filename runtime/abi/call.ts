@@ -1,0 +1,116 @@
+/**
+ * One tool call as generated handlers see it, and what the compiler hands to `serve`.
+ * Types only; the functions behind them are in runtime/call and runtime/serve.
+ */
+import type { AdapterModule } from "../adapters/adapter.js";
+import type { Filter, Row } from "./filter.js";
+import type { ToolDefinition, Validator } from "./params.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
+
+/** Who calls. Built by authentication; the model can influence none of it. */
+export interface Principal {
+  /** `null` when nobody was authenticated (stdio, --auth none). */
+  readonly id: string | null;
+  readonly claims: { readonly [key: string]: unknown };
+  /** Request headers that tenancy may read, lower-case names. */
+  readonly headers: { readonly [name: string]: string };
+}
+
+/** State of one call, created once with a fixed shape and passed to every step. */
+export interface CallContext {
+  readonly tool: string;
+  readonly requestId: string;
+  readonly principal: Principal;
+  /** Milliseconds since an arbitrary start, from the host's monotonic clock. */
+  readonly startedMs: number;
+  readonly deadlineMs: number;
+  /** Aborts on deadline, cancellation by the client, or a lost connection. */
+  readonly signal: AbortSignal;
+  /** Codes collected for the envelope. */
+  readonly warnings: string[];
+  /** `--show-plan`: report the native query in the envelope. */
+  readonly debug: boolean;
+  readonly services: CallServices;
+}
+
+/** What the steps of a call may reach: opened lazily, shared by all calls of a program. */
+export interface CallServices {
+  adapter(connection: string): Promise<import("../adapters/adapter.js").Adapter>;
+  embedder(name: string): Promise<import("../embed/embedder.js").Embedder>;
+  /** Pure native form of a request, for debug output. */
+  explain(connection: string, request: Parameters<AdapterModule["explain"]>[0]): Json;
+}
+
+/** A plan with the arguments of one call bound into it: guard ∧ tenant ∧ arguments. */
+export interface BoundRead {
+  readonly plan: ReadPlan & { readonly query?: QueryPlan; readonly rerank?: RerankPlan; readonly limit?: LimitPlan; readonly output?: OutputPlan };
+  readonly collection: string;
+  readonly filter: Filter | null;
+  /** Query text, or `null` for a filter-only read. */
+  readonly text: string | null;
+  readonly limit: number;
+}
+
+/** Rows on their way to the caller, before projection and redaction. */
+export interface CallRows {
+  readonly rows: readonly Row[];
+  readonly exact: boolean;
+  readonly searchMode: "dense" | "hybrid" | "none";
+  readonly mayBeIncomplete: boolean;
+  /** Set by `count`: reported instead of the number of rows. */
+  readonly total?: number;
+  readonly compiledQuery: Json;
+}
+
+/** The result of every tool call; all keys always present. */
+export interface Envelope {
+  readonly rows: readonly Row[];
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly may_be_incomplete: boolean;
+  readonly exact_search: boolean;
+  readonly search_mode: "dense" | "hybrid" | "none";
+  readonly warnings: readonly string[];
+  readonly latency_ms: number;
+  readonly compiled_query: Json;
+  readonly message: string | null;
+}
+
+/** Runs one tool with validated arguments. */
+export type ToolHandler = (args: never, call: CallContext) => Promise<Envelope>;
+
+export interface ToolCode {
+  readonly handlers: { readonly [tool: string]: ToolHandler };
+  readonly validators: { readonly [tool: string]: Validator };
+}
+
+/** Settings of the catalog that concern serving; sections that are off are absent. */
+export interface ServePlan {
+  /** Product title unless `--name` is given. */
+  readonly deadline_s?: number;
+  readonly security?: { readonly [key: string]: Json };
+  readonly observability?: { readonly [key: string]: Json };
+  readonly authoring?: { readonly define_tool: boolean };
+  readonly hardening?: { readonly [key: string]: Json };
+}
+
+/**
+ * A compiled catalog, ready to serve. `toolsrv serve` makes it in memory, `out/server.ts` imports it;
+ * nothing else differs between the two.
+ */
+export interface Program {
+  readonly abi: number;
+  readonly catalog: CatalogPlan;
+  readonly settings: ServePlan;
+  readonly connections: { readonly [name: string]: ConnectionPlan };
+  readonly embeddings: { readonly [name: string]: EmbeddingPlan };
+  readonly plans: PlanTable;
+  /** In the order of tools/list; meta tools are added by the runtime. */
+  readonly tools: readonly ToolDefinition[];
+  /** Validators and handlers; loaded after the handshake is answered, so that a start stays fast. */
+  readonly code: () => Promise<ToolCode>;
+  /** Only the backends this catalog names. */
+  readonly adapters: { readonly [backend: string]: () => Promise<{ readonly adapter: AdapterModule }> };
+  /** Folder of the catalog, as a file URL; relative paths in connections are resolved against it. */
+  readonly base: URL;
+}

@@ -1,0 +1,229 @@
+/**
+ * Plans: what the compiler decides and the runtime executes. JSON only: no functions, no secrets, no clock.
+ * The same value travels two ways: in memory (`toolsrv serve`) and printed as TypeScript (`toolsrv build`).
+ * Optional keys are left out when they have nothing to say, so that a printed plan shows only decisions.
+ */
+import type { Condition, Filter, FilterTemplate, Op, Scalar } from "./filter.js";
+
+/** Version of everything generated code and plans rely on; a runtime refuses any other. */
+export const ABI = 1;
+
+export const BACKENDS = ["sqlite", "qdrant", "pgvector", "chroma", "pinecone", "weaviate", "milvus"] as const;
+export type BackendName = (typeof BACKENDS)[number];
+
+export type Json = Scalar | readonly Json[] | { readonly [key: string]: Json };
+
+/** A `${NAME}` or `${NAME:-default}` left open by `build`; filled when the server starts. */
+export interface EnvRef {
+  readonly env: string;
+  readonly default?: string;
+}
+
+/** A setting that may hold environment references: `{concat}` keeps the text around them. */
+export type Deferred = Json | EnvRef | { readonly concat: readonly (string | EnvRef)[] };
+
+export interface ConnectionPlan {
+  readonly backend: BackendName;
+  /** Backend fields of the catalog (`path`, `url`, `api_key`, …), defaults filled in. */
+  readonly settings: { readonly [key: string]: Deferred };
+  readonly credentials?: { readonly provider: string; readonly [key: string]: Deferred };
+}
+
+export interface EmbeddingPlan {
+  /** Canonical provider name: local, hosted, hosted_cloud, http or hosted_alt. */
+  readonly provider: string;
+  readonly model: string;
+  /** Vector length, when the catalog states it or the model is a known one. */
+  readonly dims?: number;
+  readonly config?: { readonly [key: string]: Deferred };
+}
+
+/** An argument that becomes one condition when the caller gives it. */
+export interface Binding {
+  readonly arg: string;
+  readonly path: string;
+  readonly op: Op;
+  /** Directory resolution of the argument before it is bound. */
+  readonly resolve?: ResolvePlan;
+}
+
+export interface ResolvePlan {
+  readonly connection: string;
+  readonly collection: string;
+  readonly field: string;
+  readonly min_confidence: number;
+  readonly max_candidates: number;
+  readonly cache_ttl_s: number;
+  /** Enum members of the parameter; matched before the store is asked. */
+  readonly known?: readonly Scalar[];
+}
+
+/** The collection is fixed, or (multi-collection built-ins) named by an argument; `allowed` absent means any. */
+export type CollectionPlan = string | { readonly arg: string; readonly allowed?: readonly string[] };
+
+/** Request tenancy: the value comes from the caller's identity, never from the model. */
+export interface TenantPlan {
+  readonly from: "claim" | "header";
+  readonly name: string;
+  readonly path: string;
+  readonly enforce: "strict" | "override" | "warn";
+}
+
+/** Isolation that the backend enforces by addressing rather than by filter. */
+export interface RoutePlan {
+  readonly namespace?: Deferred;
+  readonly tenant?: Deferred;
+}
+
+/** What every plan that reads a store has. */
+export interface ReadPlan {
+  readonly connection: string;
+  readonly collection: CollectionPlan;
+  /** Static filters, must and inverted must_not; always ANDed, invisible to the model. */
+  readonly guard?: Filter;
+  readonly tenant?: TenantPlan;
+  readonly route?: RoutePlan;
+  /** Conditions ANDed when their argument is present. */
+  readonly bind: readonly Binding[];
+}
+
+export interface ExpandPlan {
+  readonly provider: string;
+  readonly model: string;
+  readonly variants: number;
+  readonly config?: { readonly [key: string]: Deferred };
+}
+
+export interface QueryPlan {
+  /** The argument that carries the query text; absent or empty text makes the call a filter-only read. */
+  readonly arg: string;
+  readonly required: boolean;
+  /** Key into the program's `embeddings`. */
+  readonly embedding: string;
+  readonly mode: "dense" | "hybrid";
+  readonly alpha?: number;
+  readonly min_score?: number;
+  readonly ef?: number;
+  readonly expand?: ExpandPlan;
+}
+
+export interface RerankPlan {
+  readonly provider: "http" | "cohere" | "cross_encoder";
+  readonly model: string;
+  readonly retrieve_k: number;
+  readonly config?: { readonly [key: string]: Deferred };
+}
+
+export interface LimitPlan {
+  readonly arg: string;
+  readonly default: number;
+  readonly max: number;
+}
+
+export interface RedactPlan {
+  readonly path: string;
+  readonly mode: "omit" | "hash" | "mask" | "pattern";
+  readonly patterns?: readonly { readonly regex: string; readonly replacement: string }[];
+}
+
+export interface OutputPlan {
+  /** Projection, in output order; absent means every payload field. */
+  readonly fields?: readonly string[];
+  readonly id: boolean;
+  readonly score: boolean;
+  readonly redact?: readonly RedactPlan[];
+  /** Longest string that leaves the process, in code points. */
+  readonly max_field_length?: number;
+  /** Appended where a string was cut; default "…". */
+  readonly truncate_suffix?: string;
+}
+
+export interface SearchPlan extends ReadPlan {
+  readonly kind: "search";
+  readonly query?: QueryPlan;
+  readonly rerank?: RerankPlan;
+  readonly limit: LimitPlan;
+  readonly output: OutputPlan;
+}
+
+export interface ScrollPlan extends ReadPlan {
+  readonly kind: "scroll";
+  readonly query?: QueryPlan;
+  readonly rerank?: RerankPlan;
+  readonly limit: LimitPlan;
+  readonly output: OutputPlan;
+}
+
+export interface LookupPlan extends ReadPlan {
+  readonly kind: "lookup";
+  /** Lookups advertise no limit; this is the fixed number of rows they may return. */
+  readonly rows: number;
+  readonly output: OutputPlan;
+}
+
+export interface CountPlan extends ReadPlan {
+  readonly kind: "count";
+}
+
+export interface PipelineRetrieve extends ReadPlan {
+  readonly query?: QueryPlan;
+  /** The step's own filter, ANDed with guard, tenant and bindings. */
+  readonly filter?: FilterTemplate;
+  readonly overfetch_factor: number;
+  readonly max_candidates: number;
+}
+
+/** A parsed post_filter expression; positions are dropped once it is checked. */
+export type Expr =
+  | { readonly lit: Scalar }
+  | { readonly field: string }
+  | { readonly param: string }
+  | { readonly not: Expr }
+  | { readonly neg: Expr }
+  | { readonly op: "or" | "and" | "==" | "!=" | ">=" | "<=" | ">" | "<" | "+" | "-" | "*" | "/"; readonly l: Expr; readonly r: Expr };
+
+export type PipelineStep =
+  | { readonly kind: "post_filter"; readonly expr: Expr; readonly text: string }
+  | {
+      readonly kind: "group_by";
+      readonly keys: readonly string[];
+      readonly per_group?: { readonly sort_by: string; readonly desc: boolean; readonly take: number | { readonly param: string } };
+    }
+  | { readonly kind: "sort"; readonly by: string; readonly desc: boolean; readonly nulls: "first" | "last" }
+  | { readonly kind: "project"; readonly fields: readonly string[] };
+
+export interface PipelinePlan {
+  readonly kind: "pipeline";
+  readonly retrieve: PipelineRetrieve;
+  readonly steps: readonly PipelineStep[];
+  readonly rerank?: RerankPlan;
+  readonly limit: LimitPlan;
+  readonly output: OutputPlan;
+}
+
+/** `list_<connection>_collections`: names and approximate counts; `allowed` restricts it to the declared ones. */
+export interface MetaPlan {
+  readonly kind: "meta";
+  readonly connection: string;
+  readonly allowed?: readonly string[];
+  /** Default static filters of the connection's built-ins, applied to each count. */
+  readonly guard?: Filter;
+  readonly tenant?: TenantPlan;
+}
+
+export type ToolPlan = SearchPlan | ScrollPlan | LookupPlan | CountPlan | PipelinePlan | MetaPlan;
+
+/** Tool name → plan, in the order of tools/list. */
+export type PlanTable = { readonly [tool: string]: ToolPlan };
+
+/** Where the compiler took a catalog from, and what identifies its content. */
+export interface CatalogPlan {
+  /** The catalog's file name without folders, as printed in generated headers (`tools.yaml`). */
+  readonly file: string;
+  /** `meta.tool_catalog_version`, when the catalog has one. */
+  readonly version?: string;
+  /** `sha256:<64 hex>` over the canonical JSON of all plans, connections and definitions. */
+  readonly hash: string;
+}
+
+export type { Condition };

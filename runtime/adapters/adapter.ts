@@ -1,0 +1,88 @@
+/**
+ * The narrow interface of a store: read-only by construction, there is no write method to call.
+ * An adapter gets bound requests and returns plain rows; it knows nothing of tools, tenants or MCP.
+ * `index.ts` of each backend does I/O; `filter.ts` beside it is pure and also used by the compiler.
+ */
+import type { Filter, Row } from "../abi/filter.js";
+import type { BackendName, Json } from "../abi/plan.js";
+
+/** Connection settings with every environment reference filled in. */
+export type Settings = { readonly [key: string]: Json };
+
+export interface OpenOptions {
+  /** Absolute folder against which relative paths in the settings are resolved. */
+  readonly base: string;
+}
+
+/** A search by vector and/or text. At least one of `vector` and `text` is given. */
+export interface SearchRequest {
+  readonly collection: string;
+  readonly vector: Float32Array | null;
+  readonly text: string | null;
+  readonly mode: "dense" | "hybrid";
+  /** Weight of the dense part in hybrid mode, 0–1, where the backend has one. */
+  readonly alpha: number;
+  readonly filter: Filter | null;
+  /** 1–20000. */
+  readonly limit: number;
+  /** Top-level payload keys the caller will use; `null` means all. A hint: more may come back. */
+  readonly fields: readonly string[] | null;
+  readonly ef?: number;
+}
+
+/** A filter-only read in ascending record-id order. */
+export interface FetchRequest {
+  readonly collection: string;
+  readonly filter: Filter | null;
+  readonly limit: number;
+  readonly offset: number;
+  readonly fields: readonly string[] | null;
+}
+
+/** Rows, best first for a search. Each has `_id` (string or number) and, from a search, `_score` (higher is better). */
+export interface RowSet {
+  readonly rows: readonly Row[];
+  /** The store compared every candidate; false where it used an approximate index. */
+  readonly exact: boolean;
+}
+
+export interface FieldInfo {
+  readonly path: string;
+  readonly dtype: "keyword" | "integer" | "float" | "boolean" | "datetime" | "keyword[]" | "unknown";
+  readonly nullable: boolean;
+  readonly indexed: boolean;
+}
+
+export interface CollectionInfo {
+  readonly name: string;
+  readonly dims: number | null;
+  readonly count: number;
+  readonly sparse: boolean;
+  readonly fields: readonly FieldInfo[];
+}
+
+/**
+ * An open store. Every method rejects with `BackendError` (never a client's own error) and stops early
+ * when `signal` aborts.
+ */
+export interface Adapter {
+  health(signal: AbortSignal): Promise<void>;
+  /** Collection names, sorted. */
+  collections(signal: AbortSignal): Promise<readonly string[]>;
+  /** `null` when there is no such collection. */
+  describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null>;
+  search(request: SearchRequest, signal: AbortSignal): Promise<RowSet>;
+  fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet>;
+  count(collection: string, filter: Filter | null, signal: AbortSignal): Promise<number>;
+  /** Up to `n` rows in record-id order, for inference; never for answering a caller. */
+  sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/** What each `adapters/<backend>/index.ts` exports as `adapter`. */
+export interface AdapterModule {
+  readonly backend: BackendName;
+  open(settings: Settings, options: OpenOptions): Promise<Adapter>;
+  /** The native query that `search`/`fetch`/`count` would send; pure, for `explain` and `--show-plan`. */
+  explain(request: { readonly search: SearchRequest } | { readonly fetch: FetchRequest } | { readonly count: { readonly collection: string; readonly filter: Filter | null } }): Json;
+}

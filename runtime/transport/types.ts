@@ -1,0 +1,90 @@
+/**
+ * What a transport gives to the servers above it. Handlers speak these types only; uws.ts is the one file that
+ * knows the library behind them. Everything of a request is copied before a handler runs, so handlers may be async.
+ */
+
+/** A complete request: the body has been read and was within the route's limit. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Path without the query string, as sent (not URL-decoded). */
+  readonly path: string;
+  /** Query string without "?", "" when there is none. */
+  readonly query: string;
+  /** Values of the pattern's `:name` segments in order, URL-decoded where valid. */
+  readonly params: readonly string[];
+  /** Request headers named by the route, lower-case; absent ones are "". */
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Buffer;
+  /** Textual address of the peer. */
+  readonly remoteAddress: string;
+}
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** Exactly one of `send` and `stream` is called, once; later calls on a closed connection do nothing. */
+export interface HttpReply {
+  /** True once the client has gone; nothing can be sent any more. */
+  readonly aborted: boolean;
+  onAborted(listener: () => void): void;
+  send(status: number, headers: HeaderList, body: string | Uint8Array): void;
+  stream(status: number, headers: HeaderList): HttpStream;
+}
+
+export interface HttpStream {
+  /** Resolves when the chunk has been handed to the socket and there is room for more; false when the client has gone. */
+  write(chunk: string | Uint8Array): Promise<boolean>;
+  end(): void;
+}
+
+export interface HttpRoute {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "ANY";
+  /** `/api/runs/:run_id` or a prefix ending in `/*`. HEAD is answered from GET routes without a body. */
+  readonly pattern: string;
+  /** Names (lower-case) of the request headers the handler reads; only these are copied. */
+  readonly headers?: readonly string[];
+  /** Largest body accepted, in bytes; more is answered 413. 0 (the default) refuses any body. */
+  readonly bodyLimitBytes?: number;
+  readonly handler: (request: HttpRequest, reply: HttpReply) => void | Promise<void>;
+}
+
+/** One WebSocket connection. */
+export interface SocketPeer {
+  /** "dropped" means the message was not queued because the outbox is full. */
+  send(message: string | Uint8Array): "sent" | "queued" | "dropped";
+  readonly bufferedBytes: number;
+  close(code: number, reason: string): void;
+}
+
+export interface SocketRoute<State> {
+  readonly pattern: string;
+  readonly headers?: readonly string[];
+  /** Largest client frame in bytes. */
+  readonly maxMessageBytes: number;
+  /** Outbox bound per socket in bytes; a socket over it gets "dropped". */
+  readonly maxBufferedBytes: number;
+  /** Refuse with a status, or accept with the per-socket state and the sub-protocol to echo. */
+  readonly upgrade: (request: HttpRequest) => { readonly status: number; readonly body: string } | { readonly state: State; readonly protocol?: string };
+  readonly open: (peer: SocketPeer, state: State) => void;
+  readonly message: (peer: SocketPeer, state: State, data: string) => void;
+  /** The outbox has drained. */
+  readonly drain?: (peer: SocketPeer, state: State) => void;
+  readonly close: (peer: SocketPeer, state: State) => void;
+}
+
+export interface HttpServerOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly sockets?: readonly SocketRoute<never>[];
+  /** Answers what no route matches. */
+  readonly notFound: HttpRoute["handler"];
+  /** A handler threw: a bug. The client has been answered 500. */
+  readonly onError: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
+}
+
+export interface HttpServer {
+  /** Binds and returns the real address; `port` 0 picks a free one. @throws Error when the address is taken. */
+  listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
+  /** Stops accepting connections; those open go on. */
+  stopListening(): void;
+  /** Closes every connection at once. */
+  close(): void;
+}
