@@ -114,3 +114,39 @@ export interface Program {
   /** Folder of the catalog, as a file URL; relative paths in connections are resolved against it. */
   readonly base: URL;
 }
+
+/** Who asks for one call, and for how long; made by a transport, a test, or an embedding application. */
+export interface Caller {
+  readonly requestId: string;
+  readonly principal: Principal;
+  /** Milliseconds this call may take; the catalog's deadline (25,000) when absent. */
+  readonly deadlineMs?: number;
+  /** Aborts when the client cancels or goes away. */
+  readonly signal?: AbortSignal;
+  /** Report the native query in the envelope. */
+  readonly debug?: boolean;
+}
+
+export interface ConnectionHealth {
+  readonly ok: boolean;
+  /** "ok", or what is wrong; never holds a URL with credentials. */
+  readonly detail: string;
+  readonly latency_ms: number;
+}
+
+/** A program that can run calls: `createEngine` in runtime/call. Both transports, `toolsrv test` and the library door end here. */
+export interface Engine {
+  readonly program: Program;
+  /** Loads validators and handlers; called once after the handshake, and awaited by the first call. */
+  load(): Promise<void>;
+  /**
+   * One call, in the fixed order limits → access → validate → handler.
+   * @throws ToolError for everything the caller can understand; anything else is a bug.
+   */
+  call(tool: string, args: unknown, caller: Caller): Promise<Envelope>;
+  /** Whether tools/list shows the tool to this caller. */
+  mayCall(tool: string, principal: Principal): boolean;
+  /** Opens and asks every connection; one dead connection does not stop the others. */
+  health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
+  close(): Promise<void>;
+}
