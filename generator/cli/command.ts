@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly value?: string;
   readonly help: string;
   readonly default?: string | boolean;
+  /** Specified but not built yet: refused by name and left out of the help. */
+  readonly unavailable?: true;
 }
 
 export interface ArgSpec {
@@ -28,6 +30,8 @@ export interface CommandSpec {
   readonly args: readonly ArgSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples?: readonly string[];
+  /** Ends by itself when `io.signal` aborts (it drains or sums up); any other command is ended at once. */
+  readonly graceful?: true;
   readonly load: () => Promise<CommandModule>;
 }
 
@@ -54,8 +58,16 @@ export interface Io {
   /** Process environment; read only for NO_COLOR, USER and the like, never for catalog values. */
   readonly env: { readonly [name: string]: string | undefined };
   readonly host: Host;
-  /** Aborts on Ctrl-C or SIGTERM. */
+  /** Aborts on Ctrl-C or SIGTERM; `reason` is the signal's name. */
   readonly signal: AbortSignal;
+}
+
+/**
+ * Thrown by a command for words that are well-formed but do not fit, such as `--emit cobol`. The shell prints the one
+ * line with the command's usage and answers `EXIT.USAGE`. The message starts in lower case and has no full stop.
+ */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
 }
 
 export interface CommandModule {

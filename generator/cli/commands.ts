@@ -1,0 +1,171 @@
+/**
+ * The command table: what the command line accepts, as data. The shell checks words against it, sade registers it,
+ * the help and docs/reference/cli.md are printed from it. A command's code is imported when it runs and not before,
+ * so that `validate` never pays for `build`.
+ */
+import type { CommandModule, CommandSpec, OptionSpec } from "./command.js";
+
+const ENV_FILE: OptionSpec = { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" };
+const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
+const CATALOG = { name: "TOOLS.yaml", required: true } as const;
+
+/** Flags of `serve` that end in a server; `node out/server.js` takes the same ones. */
+const SERVE_OPTIONS: readonly OptionSpec[] = [
+  { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
+  ENV_FILE,
+  { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
+  { name: "auth", value: "MODE", help: "none (loopback only)" },
+  { name: "meta-tools", default: true, help: "advertise list_available_tools and run_tool" },
+  { name: "shutdown-grace-s", value: "SECONDS", help: "time for calls in flight after SIGTERM (default 30)" },
+  { name: "log-format", value: "FORMAT", help: "text or json (default text)" },
+  { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },
+  { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
+  { name: "watch", default: true, help: "reload the catalog when it is saved (stdio)", unavailable: true },
+  { name: "enable-define", help: "advertise describe_collection and define_tool", unavailable: true },
+  { name: "public-url", value: "URL", help: "https:// address of the server", unavailable: true },
+  { name: "jwt-issuer", value: "URL", help: "expected issuer", unavailable: true },
+  { name: "jwt-audience", value: "NAME", help: "expected audience", unavailable: true },
+  { name: "jwks-url", value: "URL", help: "keys of the issuer", unavailable: true },
+  { name: "api-keys-file", value: "FILE", help: "JSON of keys to principals", unavailable: true },
+  { name: "auth-store", value: "STORE", help: "sqlite or redis", unavailable: true },
+  { name: "redis-url", value: "URL", help: "address of the redis store", unavailable: true },
+  { name: "audit-log", value: "FILE", help: "append audit events as JSONL", unavailable: true },
+  { name: "audit-sink", value: "SINK", help: "file, http or otlp", unavailable: true },
+  { name: "audit-url", value: "URL", help: "address of the audit sink", unavailable: true },
+  { name: "route-by-claim", value: "CLAIM", help: "claim that selects the catalog", unavailable: true },
+  { name: "default-project", value: "NAME", help: "catalog for callers without the claim", unavailable: true },
+];
+
+/** Every command that works, in the order of the help. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "init",
+    summary: "Write a catalog with sample data to start from",
+    args: [{ name: "DIRECTORY", required: false }],
+    options: [
+      { name: "print-desktop-config", help: "print the JSON block of a desktop host instead" },
+      { name: "name", value: "NAME", help: "name of the server (default: the directory's name)" },
+    ],
+    examples: ["toolsrv init support", "toolsrv init support --print-desktop-config"],
+    load: command("init"),
+  },
+  {
+    name: "load",
+    summary: "Fill a collection of an embedded sqlite connection",
+    args: [CATALOG, { name: "FILE", required: true }],
+    options: [
+      { name: "connection", value: "NAME", help: "connection of the catalog; must be a sqlite one" },
+      { name: "collection", value: "NAME", help: "collection to fill" },
+      { name: "id", value: "FIELD", help: "field that identifies a row; loading it again replaces it" },
+      { name: "text", value: "F1,F2", help: "fields that are embedded and searched (default: all text)" },
+      { name: "snake-case", help: "rename fields: 'IMDB Rating' becomes imdb_rating" },
+      { name: "types", value: "F:TYPE,…", help: "dtypes to read fields as, such as released:datetime" },
+      { name: "replace", help: "empty the collection first" },
+      ENV_FILE,
+    ],
+    examples: ["toolsrv load tools.yaml --connection main --collection articles data/articles.jsonl --id id"],
+    load: command("load"),
+  },
+  {
+    name: "validate",
+    summary: "Check a catalog and print every problem with its position",
+    args: [CATALOG],
+    options: [
+      { name: "strict", help: "exit 1 on warnings" },
+      ENV_FILE,
+      { name: "format", value: "FORMAT", help: "text, json, sarif or github (default text)" },
+      JSON_OUT,
+      { name: "live", help: "also ask the stores", unavailable: true },
+      { name: "live-embed", help: "also ask the embedding provider", unavailable: true },
+      { name: "enterprise", help: "apply the production-safe preset", unavailable: true },
+      { name: "profile", value: "NAME", help: "apply a preset: enterprise", unavailable: true },
+      { name: "policy", value: "FILE.rego", help: "apply a Rego policy", unavailable: true },
+      { name: "policy-builtin", value: "LIST", help: "apply enterprise, pci, soc2", unavailable: true },
+    ],
+    examples: ["toolsrv validate tools.yaml", "toolsrv validate tools.yaml --strict --json"],
+    load: command("validate"),
+  },
+  {
+    name: "build",
+    summary: "Compile a catalog to reviewable TypeScript and a server",
+    args: [{ name: "TOOLS.yaml", required: false, many: true }],
+    options: [
+      { name: "out", value: "DIR", help: "output directory (default out)" },
+      { name: "check", help: "write nothing; print a diff and exit 1 if the output is not up to date" },
+      { name: "emit", value: "KIND", help: "ts, js or ir (default: TypeScript with JavaScript beside it)" },
+      { name: "typecheck", help: "type-check the generated files" },
+      { name: "trace", default: true, help: "emit the trace service", unavailable: true },
+      { name: "json", help: "print the report as JSON" },
+    ],
+    examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],
+    load: command("build"),
+  },
+  {
+    name: "test",
+    summary: "Call one tool of a catalog and print its result",
+    args: [CATALOG, { name: "TOOL_NAME", required: true }],
+    options: [
+      { name: "args", value: "JSON", help: "arguments of the call (default {})" },
+      { name: "show-plan", help: "print the tool's MCP schema and plan to stderr" },
+      ENV_FILE,
+    ],
+    examples: [`toolsrv test tools.yaml search_articles --args '{"query": "refund"}'`],
+    load: command("test"),
+  },
+  {
+    name: "serve",
+    summary: "Serve a catalog over stdio, or over HTTP with --http",
+    args: [{ name: "TOOLS.yaml", required: true, many: true }],
+    options: SERVE_OPTIONS,
+    examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none"],
+    graceful: true,
+    load: command("serve"),
+  },
+  {
+    name: "explain",
+    summary: "Show what a tool may do: schema, plan, guard and native query",
+    args: [CATALOG, { name: "TOOL", required: true }],
+    options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, ENV_FILE],
+    examples: [`toolsrv explain tools.yaml search_articles --args '{"query": "refund"}'`],
+    load: command("explain"),
+  },
+  {
+    name: "diff",
+    summary: "Class the differences of two catalogs by what they risk",
+    args: [{ name: "OLD", required: true }, { name: "NEW", required: true }],
+    options: [
+      { name: "fail-on", value: "CLASS,…", help: "exit 1 on: additive, behavioural, breaking, isolation-weakening" },
+      { name: "format", value: "FORMAT", help: "text, json, sarif or github (default text)" },
+    ],
+    examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on breaking,isolation-weakening"],
+    load: command("diff"),
+  },
+  {
+    name: "migrate",
+    summary: "Rewrite a version 1 catalog as version 2, keeping comments",
+    args: [CATALOG],
+    options: [
+      { name: "from", value: "1", help: "version of the file" },
+      { name: "to", value: "2", help: "version to write" },
+      { name: "dry-run", help: "print a unified diff and write nothing" },
+      { name: "write", help: "rewrite the file" },
+    ],
+    examples: ["toolsrv migrate tools.yaml --from 1 --to 2 --dry-run"],
+    load: command("migrate"),
+  },
+  {
+    name: "schema",
+    summary: "Print the JSON Schema of the catalog",
+    args: [],
+    options: [{ name: "version", value: "1|2", help: "catalog version (default: both)" }],
+    examples: ["toolsrv schema > tds.schema.json"],
+    load: command("schema"),
+  },
+];
+
+/** Commands of the specification that this version does not have. */
+export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve", "auth", "trace"];
+
+function command(name: string): () => Promise<CommandModule> {
+  return async () => (await import(`./commands/${name}.js`)) as CommandModule;
+}
