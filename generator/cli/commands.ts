@@ -63,7 +63,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "replace", help: "empty the collection first" },
       ENV_FILE,
     ],
-    examples: ["toolsrv load tools.yaml --connection main --collection articles data/articles.jsonl --id id"],
+    examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles"],
     load: command("load"),
   },
   {

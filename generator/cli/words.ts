@@ -42,7 +42,7 @@ function readHelp(topic: string | undefined, commands: readonly CommandSpec[], u
 
 function unknownCommand(word: string, commands: readonly CommandSpec[], unavailable: readonly string[]): string {
   if (unavailable.includes(word)) return `'${word}' is not available in this version`;
-  return `unknown command '${word}'${didYouMean(word, commands.map((entry) => entry.name), "")}`;
+  return `unknown command '${word}'${didYouMean(word, commands.map((entry) => entry.name))}`;
 }
 
 function readCommandWords(spec: CommandSpec, rest: readonly string[], debug: boolean): Words {
@@ -63,8 +63,9 @@ function readCommandWords(spec: CommandSpec, rest: readonly string[], debug: boo
     const equals = word.indexOf("=");
     const flag = equals < 0 ? word : word.slice(0, equals);
     const found = findOption(flag, spec.options);
-    if (found === undefined) return usage(`unknown option ${flag}${didYouMean(flag, flagsOf(spec), "")}`);
+    if (found === undefined) return usage(`unknown option ${flag}${didYouMean(flag, flagsOf(spec))}`);
     const { option, negated } = found;
+    if (option.unavailable === true && negated) continue;
     if (option.unavailable === true) return usage(`${flag} is not available in this version`);
     if (option.value === undefined) {
       if (equals >= 0) return usage(`${flag} takes no value`);
@@ -105,7 +106,7 @@ function checkArgs(spec: CommandSpec, args: readonly string[]): string | null {
   return null;
 }
 
-function didYouMean(word: string, known: readonly string[], otherwise: string): string {
+function didYouMean(word: string, known: readonly string[]): string {
   const guess = closest(word, known);
-  return guess === null ? otherwise : `; did you mean ${guess}?`;
+  return guess === null ? "" : `; did you mean ${guess}?`;
 }
