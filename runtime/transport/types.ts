@@ -60,7 +60,7 @@ export interface SocketRoute<State> {
   readonly headers?: readonly string[];
   /** Largest client frame in bytes. */
   readonly maxMessageBytes: number;
-  /** Outbox bound per socket in bytes; a socket over it gets "dropped". */
+  /** Outbox bound per socket in bytes, passed by at most one message; a socket over it gets "dropped". */
   readonly maxBufferedBytes: number;
   /** Refuse with a status, or accept with the per-socket state and the sub-protocol to echo. */
   readonly upgrade: (request: HttpRequest) => { readonly status: number; readonly body: string } | { readonly state: State; readonly protocol?: string };

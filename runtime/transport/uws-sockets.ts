@@ -1,0 +1,94 @@
+/** WebSocket routes on uWS: bounded outbox, text frames only, and no throw from a listener ever reaches the library. */
+import type { HttpRequest, SocketPeer, SocketRoute } from "./types.js";
+import type { UwsModule, UwsRequest, UwsResponse, UwsSocket, UwsSocketBehavior } from "./uws-api.js";
+import { UwsReply } from "./uws-reply.js";
+
+/** Frames a little over the limit still arrive, so that they can be refused with a reason (the library just drops the connection). */
+const OVERSIZE_GRACE_BYTES = 64 * 1024;
+/** The library pings on its own; a peer that answers nothing for this long is closed. */
+const IDLE_TIMEOUT_S = 120;
+
+interface SocketData {
+  readonly state: never;
+  peer: UwsPeer | null;
+}
+
+export function socketBehavior(
+  uws: UwsModule,
+  route: SocketRoute<never>,
+  readRequest: (res: UwsResponse, req: UwsRequest) => HttpRequest,
+  onError: (error: unknown) => void,
+): UwsSocketBehavior {
+  const guarded = (ws: UwsSocket, action: (peer: UwsPeer, state: never) => void): void => {
+    const data = ws.getUserData() as SocketData;
+    const peer = (data.peer ??= new UwsPeer(ws));
+    try {
+      action(peer, data.state);
+    } catch (error) {
+      onError(error);
+      peer.close(1011, "internal error");
+    }
+  };
+  return {
+    compression: uws.DISABLED,
+    maxPayloadLength: route.maxMessageBytes + OVERSIZE_GRACE_BYTES,
+    maxBackpressure: route.maxBufferedBytes,
+    idleTimeout: IDLE_TIMEOUT_S,
+    sendPingsAutomatically: true,
+    upgrade(res, req, context) {
+      const reply = new UwsReply(res, false);
+      try {
+        const key = req.getHeader("sec-websocket-key");
+        const extensions = req.getHeader("sec-websocket-extensions");
+        const decision = route.upgrade(readRequest(res, req));
+        if ("status" in decision) {
+          reply.send(decision.status, [["content-type", "application/json"]], decision.body);
+          return;
+        }
+        reply.answered = true;
+        const data: SocketData = { state: decision.state, peer: null };
+        res.upgrade(data, key, decision.protocol ?? "", extensions, context);
+      } catch (error) {
+        onError(error);
+        reply.send(500, [["content-type", "application/json"]], '{"error":{"code":"internal","message":"internal error"}}');
+      }
+    },
+    open: (ws) => guarded(ws, (peer, state) => route.open(peer, state)),
+    message(ws, message, isBinary) {
+      guarded(ws, (peer, state) => {
+        if (isBinary) peer.close(1003, "text frames only");
+        else if (message.byteLength > route.maxMessageBytes) peer.close(1009, "frame too large");
+        else route.message(peer, state, Buffer.from(message).toString());
+      });
+    },
+    drain: (ws) => guarded(ws, (peer, state) => route.drain?.(peer, state)),
+    close(ws) {
+      guarded(ws, (peer, state) => {
+        peer.closed = true;
+        route.close(peer, state);
+      });
+    },
+  };
+}
+
+class UwsPeer implements SocketPeer {
+  closed = false;
+
+  constructor(private readonly ws: UwsSocket) {}
+
+  get bufferedBytes(): number {
+    return this.closed ? 0 : this.ws.getBufferedAmount();
+  }
+
+  send(message: string | Uint8Array): "sent" | "queued" | "dropped" {
+    if (this.closed) return "dropped";
+    const result = this.ws.send(message, typeof message !== "string", false);
+    return result === 1 ? "sent" : result === 0 ? "queued" : "dropped";
+  }
+
+  close(code: number, reason: string): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.ws.end(code, reason);
+  }
+}

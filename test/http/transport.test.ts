@@ -1,0 +1,383 @@
+import * as assert from "node:assert/strict";
+import { get } from "node:http";
+import { connect } from "node:net";
+import { createHttpServer } from "../../runtime/transport/uws.js";
+import type { HttpRequest, HttpRoute, HttpServer, SocketPeer, SocketRoute } from "../../runtime/transport/types.js";
+import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("transport");
+
+interface Running {
+  readonly port: number;
+  readonly server: HttpServer;
+  readonly errors: unknown[];
+}
+
+const echo: HttpRoute["handler"] = (request, reply) => {
+  const { method, path, query, params, headers, remoteAddress } = request;
+  reply.send(200, [["content-type", "application/json"]], JSON.stringify({ method, path, query, params, headers, remoteAddress, body: request.body.toString() }));
+};
+
+async function withServer(
+  routes: readonly HttpRoute[],
+  body: (running: Running) => Promise<void>,
+  sockets: readonly SocketRoute<never>[] = [],
+): Promise<void> {
+  const errors: unknown[] = [];
+  const server = createHttpServer({
+    routes,
+    sockets,
+    notFound: (_, reply) => reply.send(404, [], "nothing here"),
+    onError: (error) => errors.push(error),
+  });
+  const { port } = await server.listen("127.0.0.1", 0);
+  try {
+    await body({ port, server, errors });
+  } finally {
+    server.close();
+  }
+}
+
+test("a handler gets method, path, query, decoded parameters and the headers its route names", async () => {
+  await withServer([{ method: "GET", pattern: "/a/:one/b/:two", headers: ["x-wanted", "x-absent"], handler: echo }], async ({ port }) => {
+    const answer = await rawHttp(port, "GET /a/x%20y/b/%zz?q=1&r=%20 HTTP/1.1\r\nHost: h\r\nX-Wanted: yes\r\nX-Other: no\r\n\r\n");
+    assert.deepEqual(JSON.parse(answer.body), {
+      method: "GET", path: "/a/x%20y/b/%zz", query: "q=1&r=%20", params: ["x y", "%zz"],
+      headers: { "x-wanted": "yes", "x-absent": "" }, remoteAddress: "127.0.0.1", body: "",
+    });
+  });
+});
+
+test("a body in several chunks, or chunk-encoded, arrives whole and survives the library's memory", async () => {
+  const text = "äöü€".repeat(5000);
+  const late: HttpRoute = {
+    method: "POST", pattern: "/late", bodyLimitBytes: 1 << 20,
+    handler: async (request, reply) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      reply.send(200, [], request.body);
+    },
+  };
+  await withServer([late], async ({ port }) => {
+    const raw = Buffer.from(rawPost("/late", text));
+    const parts = Array.from({ length: Math.ceil(raw.length / 999) }, (_, index) => raw.subarray(index * 999, index * 999 + 999));
+    assert.equal((await rawHttp(port, parts)).body, text);
+    const chunked = "POST /late HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+    assert.equal((await rawHttp(port, chunked)).body, "abcde");
+  });
+});
+
+test("a body over the limit is answered 413, declared or not, and one at the limit is taken", async () => {
+  await withServer([{ method: "POST", pattern: "/echo", bodyLimitBytes: 10, handler: echo }], async ({ port }) => {
+    assert.equal((await rawHttp(port, rawPost("/echo", "x".repeat(10)))).status, 200);
+    assert.equal((await rawHttp(port, rawPost("/echo", "x".repeat(11)))).status, 413);
+    const chunked = `POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${"x".repeat(11)}\r\n0\r\n\r\n`;
+    assert.equal((await rawHttp(port, chunked)).status, 413);
+    const huge = await rawHttp(port, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n");
+    assert.equal(huge.status, 413, "answered before the body is sent");
+    assert.match(huge.headers["connection"] ?? "", /close/);
+  });
+});
+
+test("a route without a body limit refuses any body and runs no handler", async () => {
+  let ran = 0;
+  await withServer([{ method: "POST", pattern: "/none", handler: (_, reply) => { ran += 1; reply.send(200, [], "ok"); } }], async ({ port }) => {
+    assert.equal((await rawHttp(port, rawPost("/none", "x"))).status, 413);
+    assert.equal(ran, 0);
+    assert.equal((await rawHttp(port, rawPost("/none", ""))).status, 200);
+  });
+});
+
+test("two different Content-Length headers are refused, two equal ones are not", async () => {
+  await withServer([{ method: "POST", pattern: "/echo", bodyLimitBytes: 100, handler: echo }], async ({ port }) => {
+    const post = (first: number, second: number): string =>
+      `POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: ${first}\r\nContent-Length: ${second}\r\n\r\nabcdefgh`;
+    const different = await rawHttp(port, post(4, 8));
+    assert.equal(different.status, 400);
+    assert.match(different.headers["connection"] ?? "", /close/);
+    assert.equal((await rawHttp(port, post(8, 8))).status, 200);
+    assert.notEqual((await rawHttp(port, post(0, 8))).status, 200, "a zero first hides a body from whoever believes the second");
+  });
+});
+
+test("a handler that throws or rejects is answered 500, reported, and the server goes on", async () => {
+  const routes: HttpRoute[] = [
+    { method: "GET", pattern: "/throw", handler: () => { throw new Error("thrown"); } },
+    { method: "GET", pattern: "/reject", handler: () => Promise.reject(new Error("rejected")) },
+    { method: "POST", pattern: "/throw", bodyLimitBytes: 10, handler: () => { throw new Error("thrown with a body"); } },
+    { method: "GET", pattern: "/ok", handler: echo },
+  ];
+  await withServer(routes, async ({ port, errors }) => {
+    for (const request of ["GET /throw HTTP/1.1\r\nHost: h\r\n\r\n", "GET /reject HTTP/1.1\r\nHost: h\r\n\r\n", rawPost("/throw", "x")]) {
+      const answer = await rawHttp(port, request);
+      assert.equal(answer.status, 500);
+      assert.deepEqual(JSON.parse(answer.body), { error: { code: "internal", message: "internal error" } });
+    }
+    assert.deepEqual(errors.map(String), ["Error: thrown", "Error: rejected", "Error: thrown with a body"]);
+    assert.equal((await rawHttp(port, "GET /ok HTTP/1.1\r\nHost: h\r\n\r\n")).status, 200);
+  });
+});
+
+test("HEAD of a GET route has its headers and length, no body, and leaves the connection usable", async () => {
+  await withServer([{ method: "GET", pattern: "/text", handler: (_, reply) => reply.send(200, [["content-type", "text/plain"]], "12345") }], async ({ port }) => {
+    const answer = await rawHttp(port, "HEAD /text HTTP/1.1\r\nHost: h\r\n\r\nGET /text HTTP/1.1\r\nHost: h\r\n\r\n", { timeoutMs: 300 });
+    const [head = "", get = ""] = answer.raw.split(/(?=HTTP\/1\.1 200 OK)/);
+    assert.match(head, /content-length: 5/i);
+    assert.ok(head.endsWith("\r\n\r\n"));
+    assert.ok(get.endsWith("\r\n\r\n12345"));
+  });
+});
+
+test("an unknown path and an unknown method end in notFound", async () => {
+  await withServer([{ method: "GET", pattern: "/known", handler: echo }], async ({ port }) => {
+    assert.equal((await rawHttp(port, "GET /unknown HTTP/1.1\r\nHost: h\r\n\r\n")).status, 404);
+    assert.equal((await rawHttp(port, "BREW /known HTTP/1.1\r\nHost: h\r\n\r\n")).status, 404);
+  });
+});
+
+test("a header block of 20 KB is accepted", async () => {
+  await withServer([{ method: "GET", pattern: "/h", headers: ["authorization"], handler: (request, reply) => reply.send(200, [], String(request.headers["authorization"]?.length)) }], async ({ port }) => {
+    assert.equal((await rawHttp(port, `GET /h HTTP/1.1\r\nHost: h\r\nAuthorization: ${"a".repeat(20_000)}\r\n\r\n`)).body, "20000");
+  });
+});
+
+test("a line break in a response header is an error, not a second header", async () => {
+  await withServer([{ method: "GET", pattern: "/split", handler: (_, reply) => reply.send(200, [["x-a", "1\r\nx-b: 2"]], "") }], async ({ port, errors }) => {
+    const answer = await rawHttp(port, "GET /split HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert.equal(answer.status, 500);
+    assert.equal(answer.headers["x-b"], undefined);
+    assert.equal(errors.length, 1);
+  });
+});
+
+test("a client that goes away is told to the handler, and a late answer does nothing", async () => {
+  const gone = deferred<boolean>();
+  const arrived = deferred<void>();
+  const route: HttpRoute = {
+    method: "POST", pattern: "/wait", bodyLimitBytes: 10,
+    handler: (_, reply) => {
+      reply.onAborted(() => {
+        reply.send(200, [], "too late");
+        gone.resolve(reply.aborted);
+      });
+      arrived.resolve();
+    },
+  };
+  await withServer([route], async ({ port, errors }) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(rawPost("/wait", "x"));
+    await arrived.promise;
+    socket.destroy();
+    assert.equal(await gone.promise, true);
+    assert.deepEqual(errors, []);
+  });
+});
+
+test("an upload aborted half way runs no handler", async () => {
+  let ran = 0;
+  await withServer([{ method: "POST", pattern: "/up", bodyLimitBytes: 1000, handler: (_, reply) => { ran += 1; reply.send(200, [], ""); } }], async ({ port }) => {
+    const socket = connect(port, "127.0.0.1");
+    await new Promise<void>((resolve) => socket.write("POST /up HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\nhalf", () => resolve()));
+    socket.destroy();
+    assert.equal((await rawHttp(port, rawPost("/up", "whole"))).status, 200);
+    assert.equal(ran, 1);
+  });
+});
+
+test("a large answer reaches a slow client whole while the server holds little of it", async () => {
+  const sizeBytes = 64 << 20;
+  const routes: HttpRoute[] = [
+    { method: "GET", pattern: "/send", handler: (_, reply) => reply.send(200, [], Buffer.alloc(sizeBytes, 97)) },
+    {
+      method: "GET", pattern: "/stream",
+      handler: async (_, reply) => {
+        const stream = reply.stream(200, []);
+        const chunk = Buffer.alloc(1 << 20, 97);
+        for (let sent = 0; sent < sizeBytes; sent += chunk.length) if (!(await stream.write(chunk))) return;
+        stream.end();
+      },
+    },
+  ];
+  await withServer(routes, async ({ port }) => {
+    assert.equal(await countBody(port, "/send"), sizeBytes);
+    assert.equal(await countBody(port, "/stream"), sizeBytes);
+  });
+}, { timeoutMs: 30_000 });
+
+test("a stream waits for its reader and ends when the reader goes", async () => {
+  const ended = deferred<number>();
+  const route: HttpRoute = {
+    method: "GET", pattern: "/endless",
+    handler: async (_, reply) => {
+      const stream = reply.stream(200, []);
+      const chunk = "y".repeat(1 << 16);
+      let sent = 0;
+      while (await stream.write(chunk)) sent += chunk.length;
+      ended.resolve(sent);
+    },
+  };
+  await withServer([route], async ({ port }) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
+    await new Promise((resolve) => socket.once("readable", resolve));
+    // Nothing is read: the writer must come to rest by itself before the reader goes.
+    const before = process.memoryUsage().rss;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.ok(process.memoryUsage().rss - before < 64 << 20);
+    socket.destroy();
+    assert.ok((await ended.promise) < 64 << 20);
+  });
+});
+
+test("a port that is taken rejects with the address in the message", async () => {
+  await withServer([], async ({ port }) => {
+    const second = createHttpServer({ routes: [], notFound: echo, onError: () => undefined });
+    await assert.rejects(second.listen("127.0.0.1", port), new RegExp(`127.0.0.1:${port}`));
+    second.close();
+  });
+});
+
+test("after stopListening open connections are served and new ones refused", async () => {
+  await withServer([{ method: "GET", pattern: "/ok", handler: (_, reply) => reply.send(200, [], "ok") }], async ({ port, server }) => {
+    const socket = connect(port, "127.0.0.1");
+    await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+    socket.write("GET /ok HTTP/1.1\r\nHost: h\r\n\r\n");
+    await new Promise((resolve) => socket.once("data", resolve));
+    server.stopListening();
+    const answered = new Promise((resolve) => socket.once("data", (data) => resolve(data.toString())));
+    socket.write("GET /ok HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert.match(String(await answered), /200 OK/);
+    assert.equal((await rawHttp(port, "GET /ok HTTP/1.1\r\nHost: h\r\n\r\n")).status, 0);
+    socket.destroy();
+  });
+});
+
+// ---- WebSockets --------------------------------------------------------------------------------------------------
+
+interface SocketLog {
+  readonly events: string[];
+  readonly closed: Deferred<void>;
+  peer: SocketPeer | null;
+}
+
+function socketRoute(log: SocketLog): SocketRoute<never> {
+  const route: SocketRoute<{ readonly user: string }> = {
+    pattern: "/ws/:room",
+    headers: ["sec-websocket-protocol", "x-user"],
+    maxMessageBytes: 1024,
+    maxBufferedBytes: 1 << 20,
+    upgrade: (request: HttpRequest) =>
+      request.query.includes("refuse") ? { status: 403, body: "{}" } : { state: { user: request.params[0] ?? "" }, protocol: "chat" },
+    open: (peer, state) => {
+      log.peer = peer;
+      log.events.push(`open ${state.user}`);
+    },
+    message: (peer, _, data) => {
+      if (data === "throw") throw new Error("listener");
+      peer.send(`echo ${data}`);
+    },
+    close: (peer) => {
+      log.events.push(`close ${peer.send("after close")}`);
+      log.closed.resolve();
+    },
+  };
+  return route as unknown as SocketRoute<never>;
+}
+
+async function withSockets(body: (port: number, log: SocketLog, running: Running) => Promise<void>, change: Partial<SocketRoute<never>> = {}): Promise<void> {
+  const log: SocketLog = { events: [], peer: null, closed: deferred<void>() };
+  await withServer([], (running) => body(running.port, log, running), [{ ...socketRoute(log), ...change }]);
+}
+
+test("a WebSocket is opened with its state and sub-protocol, echoes, and closes once", async () => {
+  await withSockets(async (port, log) => {
+    const socket = await rawWebSocket(port, "/ws/blue", { "sec-websocket-protocol": "other, chat" });
+    assert.equal(socket.status, 101);
+    assert.equal(socket.headers["sec-websocket-protocol"], "chat");
+    socket.send("hällo");
+    assert.equal((await socket.next())?.data.toString(), "echo hällo");
+    socket.destroy();
+    await log.closed.promise;
+    assert.deepEqual(log.events, ["open blue", "close dropped"]);
+  });
+});
+
+test("an upgrade can be refused with a status, and a plain GET of a socket path is not found", async () => {
+  await withSockets(async (port, log) => {
+    assert.equal((await rawWebSocket(port, "/ws/blue?refuse")).status, 403);
+    assert.equal((await rawHttp(port, "GET /ws/blue HTTP/1.1\r\nHost: h\r\n\r\n")).status, 404);
+    assert.deepEqual(log.events, []);
+  });
+});
+
+test("a listener that throws closes its socket 1011, is reported, and hurts no other socket", async () => {
+  await withSockets(async (port, _, { errors }) => {
+    const [bad, good] = [await rawWebSocket(port, "/ws/a"), await rawWebSocket(port, "/ws/b")];
+    bad.send("throw");
+    assert.equal(closeCode(await bad.next()), 1011);
+    good.send("still here");
+    assert.equal((await good.next())?.data.toString(), "echo still here");
+    assert.deepEqual(errors.map(String), ["Error: listener"]);
+    good.destroy();
+  });
+});
+
+test("a frame over the limit closes 1009, a binary one 1003, invalid UTF-8 ends the connection", async () => {
+  await withSockets(async (port) => {
+    const [large, binary, invalid] = [await rawWebSocket(port, "/ws/a"), await rawWebSocket(port, "/ws/b"), await rawWebSocket(port, "/ws/c")];
+    large.send("x".repeat(1025));
+    assert.equal(closeCode(await large.next()), 1009);
+    binary.send(Buffer.from([1, 2, 3]), 2);
+    assert.equal(closeCode(await binary.next()), 1003);
+    invalid.send(Buffer.from([0xff, 0xfe]));
+    assert.notEqual((await invalid.next())?.opcode, 1);
+  });
+});
+
+test("a socket that does not read gets \"dropped\" at its outbox bound, and \"drain\" when it reads again", async () => {
+  const drained = deferred<void>();
+  await withSockets(async (port, log) => {
+    const socket = await rawWebSocket(port, "/ws/a");
+    socket.pause();
+    const chunk = "z".repeat(64 << 10);
+    const results = new Set<string>();
+    const peer = log.peer;
+    assert.ok(peer !== null);
+    for (let sent = 0; sent < 4000 && !results.has("dropped"); sent += 1) results.add(peer.send(chunk));
+    assert.ok(results.has("dropped"));
+    assert.ok(peer.bufferedBytes <= (1 << 20) + chunk.length);
+    socket.resume();
+    await drained.promise;
+    socket.destroy();
+    await log.closed.promise;
+    assert.equal(peer.bufferedBytes, 0);
+  }, { drain: () => drained.resolve() });
+});
+
+/** Body bytes that a client which asks with node:http receives. */
+function countBody(port: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, agent: false }, (response) => {
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.on("end", () => resolve(bytes));
+      response.on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+}
+
+function deferred<T>(): Deferred<T> {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+test.run();
