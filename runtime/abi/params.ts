@@ -48,3 +48,41 @@ export interface ValidationIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
+
+/**
+ * The JSON Schema of one argument. Bounds of the automatic limit come before its default, as clients of existing
+ * catalogs know it; `maximum` of a list is advertised on the list, where JSON Schema gives it no effect.
+ */
+function propertyOf(param: ParamSpec): Json {
+  const bounded = param.minimum !== undefined;
+  const members = param.enum === undefined ? {} : { enum: param.enum };
+  const maximum = param.maximum === undefined ? {} : { maximum: param.maximum };
+  const shape = param.list === true
+    ? { type: "array", items: { type: param.type, ...members } }
+    : { type: param.type, ...(param.format === undefined ? {} : { format: param.format }), ...members };
+  return {
+    ...shape,
+    ...(param.description === undefined ? {} : { description: param.description }),
+    ...(bounded ? { minimum: param.minimum, ...maximum } : {}),
+    ...(param.default === undefined ? {} : { default: param.default }),
+    ...(bounded ? {} : maximum),
+  };
+}
+
+/** The advertised JSON Schema: `type`, `properties` in order, and `required`, which is always present. */
+export function inputSchemaOf(params: readonly ParamSpec[]): Json {
+  return {
+    type: "object",
+    properties: Object.fromEntries(params.map((param) => [param.name, propertyOf(param)])),
+    required: params.filter((param) => param.required === true).map((param) => param.name),
+  };
+}
+
+/** Members of an enum that a value of the argument's type can equal; a JSON Schema with `type` and `enum` accepts only these. */
+export function membersOf(param: ParamSpec): readonly Scalar[] | null {
+  if (param.enum === undefined) return null;
+  return param.enum.filter((member) => {
+    if (param.type === "integer") return Number.isSafeInteger(member);
+    return typeof member === param.type;
+  });
+}

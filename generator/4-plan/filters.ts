@@ -1,0 +1,69 @@
+/** Static filters become the guard; parameters with a path or an operator become bindings. */
+import type { ComparisonOp, Condition, Filter, Op } from "../../runtime/abi/filter.js";
+import type { Binding, ResolvePlan } from "../../runtime/abi/plan.js";
+import { CompilerBug } from "../bug.js";
+import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
+import { compact, unlessEmpty } from "./compact.js";
+
+/**
+ * What `must_not` means: each entry is turned into its opposite and ANDed.
+ * A record without the field therefore passes `ne` and `nin` but none of the ordered comparisons.
+ */
+const OPPOSITE: { readonly [op in ComparisonOp]: ComparisonOp } = {
+  eq: "ne", ne: "eq", gt: "lte", gte: "lt", lt: "gte", lte: "gt", in: "nin", nin: "in",
+};
+
+function opposite(op: Op): ComparisonOp {
+  if (!(op in OPPOSITE)) throw new CompilerBug(`must_not with operator '${op}' passed the check`);
+  return OPPOSITE[op as ComparisonOp];
+}
+
+function condition({ path, op, value }: ResolvedCondition): Condition {
+  return { path, op, value };
+}
+
+/**
+ * The guard of a tool: every `must` entry, then every inverted `must_not` entry, ANDed in catalog order.
+ * A single entry is still an `and`, so that adding a second one is a one-line diff.
+ * @returns `undefined` when the tool has no static filters.
+ */
+export function guardOf(filters: ResolvedStaticFilters): Filter | undefined {
+  const and = [
+    ...filters.must.map(condition),
+    ...filters.mustNot.map((entry) => condition({ ...entry, op: opposite(entry.op) })),
+  ];
+  return and.length > 0 ? { and } : undefined;
+}
+
+/** One binding for each parameter that filters, in catalog order; a parameter without path and operator is a plain argument. */
+export function bindingsOf(parameters: readonly ResolvedParameter[], target: ResolvedTarget | null): readonly Binding[] {
+  return parameters
+    .filter((parameter) => parameter.path !== null || parameter.op !== null)
+    .map((parameter) =>
+      compact<Binding>({
+        arg: parameter.name,
+        path: parameter.path ?? parameter.name,
+        op: parameter.op ?? "eq",
+        resolve: resolveOf(parameter, target),
+      }),
+    );
+}
+
+function resolveOf(parameter: ResolvedParameter, target: ResolvedTarget | null): ResolvePlan | undefined {
+  const resolve = parameter.resolve;
+  if (resolve === null || resolve.kind !== "directory") return undefined;
+  const connection = resolve.connection ?? target?.connection;
+  const collection = resolve.collection ?? (typeof target?.collection === "string" ? target.collection : undefined);
+  if (connection === undefined || collection === undefined) {
+    throw new CompilerBug(`directory of parameter '${parameter.name}' has no connection or collection`);
+  }
+  return compact<ResolvePlan>({
+    connection,
+    collection,
+    field: resolve.field,
+    min_confidence: resolve.minConfidence,
+    max_candidates: resolve.maxCandidates,
+    cache_ttl_s: resolve.cacheTtlS,
+    known: unlessEmpty(parameter.enum ?? []),
+  });
+}

@@ -1,0 +1,23 @@
+/** Canonical JSON and its digest: the same content has the same fingerprint, whatever the order of its keys. */
+import { createHash } from "node:crypto";
+
+/** JSON with sorted keys and no spaces. Absent and `undefined` members are the same. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** `sha256:` and 64 hex digits over the canonical JSON. */
+export function fingerprint(value: unknown): string {
+  return `sha256:${sha256Hex(canonicalJson(value))}`;
+}
+
+/** Hex digest of a text's UTF-8 bytes. */
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}

@@ -1,0 +1,64 @@
+/** Pipelines: one retrieve, then steps that run in this process. */
+import type { LimitPlan, PipelinePlan, PipelineRetrieve, PipelineStep } from "../../runtime/abi/plan.js";
+import { CompilerBug, unreachable } from "../bug.js";
+import { parseExpression } from "../expression.js";
+import type { ResolvedStep, ResolvedTool } from "../ir.js";
+import { compact } from "./compact.js";
+import { queryBlockOf, queryPlan, rerankPlan } from "./query.js";
+import { outputPlan, readPlan, type PlanScope } from "./read.js";
+
+function retrievePlan(tool: ResolvedTool, step: ResolvedStep & { kind: "retrieve" }, scope: PlanScope): PipelineRetrieve {
+  const { connection, collection, ...rest } = readPlan(tool, step.target, scope);
+  const query = queryBlockOf(tool);
+  return compact<PipelineRetrieve>({
+    connection,
+    collection,
+    query: query === null ? undefined : queryPlan(query, scope.embeddings),
+    ...rest,
+    filter: step.filter ?? undefined,
+    overfetch_factor: step.overfetchFactor,
+    max_candidates: step.maxCandidates,
+  });
+}
+
+/** `take: 3` or `take: params.per_director`. */
+function takeOf(take: number | string): number | { readonly param: string } {
+  return typeof take === "number" ? take : { param: take.replace(/^params\s*\.\s*/, "") };
+}
+
+function stepPlan(step: ResolvedStep): PipelineStep {
+  switch (step.kind) {
+    case "post_filter": {
+      const parsed = parseExpression(step.expr);
+      if ("error" in parsed) throw new CompilerBug(`expression '${step.expr}' passed the check: ${parsed.error}`);
+      return { kind: "post_filter", expr: parsed.expr, text: step.expr };
+    }
+    case "group_by": {
+      if (step.perGroup === null) return { kind: "group_by", keys: step.keys };
+      const { sortBy, desc, take } = step.perGroup;
+      return { kind: "group_by", keys: step.keys, per_group: { sort_by: sortBy, desc, take: takeOf(take) } };
+    }
+    case "sort":
+      return { kind: "sort", by: step.by, desc: step.desc, nulls: "last" };
+    case "project":
+      return { kind: "project", fields: step.fields };
+    case "retrieve":
+      throw new CompilerBug("a second retrieve step passed the check");
+    default:
+      return unreachable(step);
+  }
+}
+
+/** The query of the retrieve step is the one the tool advertises. */
+export function pipelinePlan(tool: ResolvedTool, limit: LimitPlan, scope: PlanScope): PipelinePlan {
+  const [first, ...others] = tool.steps;
+  if (first?.kind !== "retrieve") throw new CompilerBug(`pipeline '${tool.name}' does not start with retrieve`);
+  return compact<PipelinePlan>({
+    kind: "pipeline",
+    retrieve: retrievePlan(tool, first, scope),
+    steps: others.map(stepPlan),
+    rerank: queryBlockOf(tool) === null ? undefined : rerankPlan(tool.rerank),
+    limit,
+    output: outputPlan(tool.output),
+  });
+}

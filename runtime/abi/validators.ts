@@ -1,0 +1,45 @@
+/**
+ * ParamSpec → zod, for programs that were compiled in memory. `build` prints the same validators as text; a test
+ * compares both. Apart from params.ts, so that nothing on the way to the first answer has to load zod.
+ */
+import { z, type ZodObject, type ZodType } from "zod";
+import { membersOf, type ParamSpec } from "./params.js";
+
+/** One value of the argument's type. Formats are advertised but not enforced, as clients of existing catalogs expect. */
+function itemOf(param: ParamSpec): ZodType {
+  const members = membersOf(param);
+  if (members?.length === 0) return z.never();
+  if (members !== null) return param.type === "string" ? z.enum(members as string[]) : z.literal(members as number[]);
+  switch (param.type) {
+    case "string":
+      return param.nonEmpty === true ? z.string().min(1) : z.string();
+    case "boolean":
+      return z.boolean();
+    case "integer":
+    case "number": {
+      let number = param.type === "integer" ? z.int() : z.number();
+      if (param.list === true) return number;
+      if (param.minimum !== undefined) number = number.min(param.minimum);
+      if (param.maximum !== undefined) number = number.max(param.maximum);
+      return number;
+    }
+    default: {
+      const never: never = param.type;
+      return never;
+    }
+  }
+}
+
+function argumentOf(param: ParamSpec): ZodType {
+  const value = param.list === true ? z.array(itemOf(param)) : itemOf(param);
+  if (param.required === true) return value;
+  return param.default === undefined ? value.optional() : value.default(param.default);
+}
+
+/**
+ * Checks the arguments of a call: required ones present, types and members right (2.0 is an integer, `null` is
+ * nothing's value), defaults filled in for optional ones. Arguments that are not declared are dropped.
+ */
+export function validatorOf(params: readonly ParamSpec[]): ZodObject {
+  return z.object(Object.fromEntries(params.map((param) => [param.name, argumentOf(param)])));
+}
