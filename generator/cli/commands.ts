@@ -137,7 +137,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "fail-on", value: "CLASS,…", help: "exit 1 on: additive, behavioural, breaking, isolation-weakening" },
       { name: "format", value: "FORMAT", help: "text, json, sarif or github (default text)" },
     ],
-    examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on breaking,isolation-weakening"],
+    examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on isolation-weakening"],
     load: command("diff"),
   },
   {

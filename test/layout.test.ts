@@ -1,0 +1,276 @@
+/** Who may import whom: the table of docs/architecture.md, held against every import of the repository. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, normalize, sep } from "node:path";
+import ts from "typescript";
+import { repo } from "./lib/repo.js";
+import { suite } from "./lib/suite.js";
+
+const test = suite("layout");
+
+interface Rule {
+  /** Files the rule is about; of several that match, the first one counts. */
+  readonly files: string;
+  /** Folder whose files they may import too, as a number of path segments; 0 means no other file. */
+  readonly room: 0 | 1 | 2 | 3;
+  /** Files of other rooms that they may import. */
+  readonly may: readonly string[];
+  /** Files that they may import as types only. */
+  readonly mayTypes?: readonly string[];
+  /** Files that they may import by `await import()`, or as types. */
+  readonly mayLater?: readonly string[];
+  /** Packages they may import; Node's own modules are free. */
+  readonly packages: readonly string[] | "any";
+  readonly because: string;
+}
+
+const DOOR = "runtime/abi/index.ts";
+const ABI = "runtime/abi/*.ts";
+/** Compiler files that belong to no phase. */
+const SHARED = "generator/{ir,diagnostics,host,bug,expression}.ts";
+
+const RULES: readonly Rule[] = [
+  {
+    files: DOOR, room: 2, may: ["runtime/call/**", "runtime/serve/**"], packages: ["zod"],
+    because: "the door re-exports, by an explicit list, what generated code may use",
+  },
+  {
+    files: ABI, room: 2, may: [], mayTypes: ["runtime/adapters/adapter.ts", "runtime/embed/embedder.ts"], packages: ["zod"],
+    because: "the abi is what both sides know: zod, itself, and the types of the two interfaces",
+  },
+  {
+    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
+    because: "what all backends share loads a backend only when a catalog names it",
+  },
+  {
+    files: "runtime/adapters/*/**", room: 3, may: [ABI, "runtime/adapters/*.ts"], packages: "any",
+    because: "a backend knows the abi and its interface, never another backend, call or mcp",
+  },
+  {
+    files: "runtime/embed/*.ts", room: 0, may: [ABI, "runtime/embed/*.ts"], mayLater: ["runtime/embed/*/*.ts"], packages: [],
+    because: "what all embedders share loads an embedder only when a catalog names it",
+  },
+  {
+    files: "runtime/embed/*/**", room: 3, may: [ABI, "runtime/embed/*.ts"], packages: "any",
+    because: "an embedder knows the abi and its interface, never another embedder, call or mcp",
+  },
+  {
+    files: "runtime/{access,limits,observe,secrets}/**", room: 2, may: [ABI], packages: "any",
+    because: "these rooms know the abi and nothing else of ours",
+  },
+  {
+    files: "runtime/call/**", room: 2,
+    may: [ABI, "runtime/adapters/{adapter,capabilities}.ts", "runtime/embed/embedder.ts", "runtime/{access,limits,observe}/**"],
+    packages: ["zod"],
+    because: "a call knows the interfaces of adapters and embedders, never a concrete backend, transport or mcp",
+  },
+  {
+    files: "runtime/mcp/**", room: 2, may: [ABI, "runtime/call/**", "runtime/observe/**"], packages: ["zod"],
+    because: "the protocol is the same on every transport and knows none",
+  },
+  { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes and knows only its own types" },
+  {
+    files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod"],
+    because: "serve puts the runtime together; nothing in it knows the generator",
+  },
+  {
+    files: SHARED, room: 0, may: [ABI, SHARED], packages: ["yaml"],
+    because: "what all phases share knows the abi and no phase",
+  },
+  {
+    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/*/filter.ts", "runtime/adapters/capabilities.ts"], packages: ["yaml", "zod"],
+    because: "a phase knows no other phase; check runs the adapters' own pure filter compilers",
+  },
+  {
+    files: "generator/5-emit/**", room: 2, may: [ABI, SHARED], packages: ["handlebars", "esbuild", "ts-morph", "typescript"],
+    because: "a phase knows no other phase",
+  },
+  {
+    files: "generator/1-parse/gen-types.ts", room: 2, may: [SHARED, "generator/cli/exit.ts"], packages: ["json-schema-to-typescript"],
+    because: "this script of `make gen` is no part of the phase",
+  },
+  {
+    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED], packages: ["yaml", "zod"],
+    because: "a phase knows no other phase",
+  },
+  {
+    files: "generator/compile.ts", room: 0, may: [ABI, SHARED, "generator/{1-parse,2-resolve,3-check,4-plan}/**"], packages: [],
+    because: "compile is the table of contents of phases 1 to 4; only build emits",
+  },
+  {
+    files: "generator/cli/commands/**", room: 0,
+    may: [ABI, SHARED, "generator/cli/*.ts", "generator/compile.ts", "generator/{diff,edit,explain,init,load,migrate,printers,schema}/**"],
+    mayLater: ["generator/5-emit/**", "generator/3-check/**", "runtime/**"],
+    packages: [],
+    because: "a command loads what is heavy by await import(), and no other command",
+  },
+  {
+    files: "generator/cli/*.ts", room: 0, may: [ABI, "generator/host.ts", "generator/cli/*.ts"], mayLater: ["generator/cli/commands/*.ts"], packages: ["sade"],
+    because: "the shell knows commands by their table and loads the one that runs",
+  },
+  {
+    files: "out/**", room: 1, may: [], packages: ["zod", "toolsrv/runtime/v1", "toolsrv/runtime/v1/adapters/*"],
+    because: "generated code knows the published runtime, zod and its siblings",
+  },
+];
+
+/** Packages that a running server must never load, whatever a room's own rule says. */
+const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
+
+/** Files that may touch the process, the console and the clock. */
+const EDGES = ["generator/cli/{main,io}.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/transport/**"];
+
+interface Import {
+  readonly from: string;
+  /** Path in the repository, or a package name. */
+  readonly to: string;
+  readonly how: "value" | "type" | "later";
+  readonly line: number;
+}
+
+test("every import keeps the rules", () => {
+  const problems = sources("runtime", "generator", "out").flatMap((file) => importsOf(file).map(checkImport)).filter((problem) => problem !== null);
+  assert.deepEqual(problems, []);
+});
+
+test("every file has its rule", () => {
+  const without = sources("runtime", "generator", "out").filter((file) => !RULES.some((rule) => matches(rule.files, file)));
+  assert.deepEqual(without, []);
+});
+
+test("the process, the console and the clock are touched only at the edges", () => {
+  const found = sources("runtime", "generator")
+    .filter((file) => !EDGES.some((glob) => matches(glob, file)))
+    .flatMap((file) => touches(file, readFileSync(repo(file), "utf8")));
+  assert.deepEqual(found, []);
+  assert.deepEqual(touches("a.ts", "// process.exit(1)\nconst x = { process: 1 };\nprocess.exit(1); x.process;"), ["a.ts:3 uses process.exit"]);
+});
+
+test("every rule is about files that exist", () => {
+  const all = sources("runtime", "generator", "out");
+  const empty = RULES.filter((rule) => !all.some((file) => matches(rule.files, file))).map((rule) => rule.files);
+  assert.deepEqual(empty, []);
+});
+
+test("an import against a rule is found, in each of its forms", () => {
+  const table: readonly (readonly [string, string, boolean])[] = [
+    ["runtime/mcp/list.ts", `import { a } from "../transport/types.js";`, false],
+    ["runtime/mcp/list.ts", `import type { A } from "../transport/types.js";`, false],
+    ["runtime/mcp/list.ts", `export { a } from "../transport/types.js";`, false],
+    ["runtime/mcp/list.ts", `type A = import("../transport/types.js").A;`, false],
+    ["runtime/mcp/list.ts", `const a = async () => import("../transport/types.js");`, false],
+    ["runtime/mcp/list.ts", `import { a } from "../abi/codes.js";`, true],
+    ["runtime/mcp/list.ts", `import { a } from "../abi/index.js";`, false],
+    ["runtime/mcp/list.ts", `import { parse } from "yaml";`, false],
+    ["runtime/mcp/list.ts", `import { join } from "node:path";`, true],
+    ["runtime/abi/call.ts", `import type { Adapter } from "../adapters/adapter.js";`, true],
+    ["runtime/abi/call.ts", `import { Adapter } from "../adapters/adapter.js";`, false],
+    ["runtime/abi/index.ts", `export { serve } from "../serve/main.js";`, true],
+    ["runtime/serve/main.ts", `import { compile } from "../../generator/compile.js";`, false],
+    ["runtime/adapters/sqlite/index.ts", `import { a } from "../qdrant/filter.js";`, false],
+    ["runtime/adapters/table.ts", `const load = () => import("./sqlite/index.js");`, true],
+    ["runtime/adapters/table.ts", `import { a } from "./sqlite/index.js";`, false],
+    ["generator/4-plan/tools.ts", `import { a } from "../3-check/index.js";`, false],
+    ["generator/cli/commands/build.ts", `const emit = await import("../../5-emit/index.js");`, true],
+    ["generator/cli/commands/build.ts", `import { emit } from "../../5-emit/index.js";`, false],
+    ["generator/cli/commands/build.ts", `import { run } from "./validate.js";`, false],
+    ["generator/cli/commands/build.ts", `import { compile } from "../../compile.js";`, true],
+    ["out/server.ts", `import { a } from "toolsrv/runtime/v1/call/bind";`, false],
+    ["out/server.ts", `import { a } from "../runtime/abi/plan.js";`, false],
+    ["out/server.ts", `import { plans } from "./plans.js";`, true],
+  ];
+  for (const [file, text, fine] of table) {
+    const problem = scan(file, text).map(checkImport).find((found) => found !== null) ?? null;
+    assert.equal(problem === null, fine, `${file}: ${text} → ${problem ?? "allowed"}`);
+  }
+});
+
+/** The rule's text if the import breaks one, else `null`. */
+function checkImport({ from, to, how, line }: Import): string | null {
+  const refuse = (because: string): string => `${from}:${line} may not import ${to}: ${because}`;
+  if (to.startsWith("node:")) return null;
+  if (to === DOOR) return refuse("inside the repository the door is for nobody; import the file that has the name");
+  const rule = RULES.find((entry) => matches(entry.files, from));
+  if (rule === undefined) return null;
+  const among = (globs: readonly string[] = []): boolean => globs.some((glob) => matches(glob, to));
+  if (!isFile(to)) {
+    if (from.startsWith("runtime/") && COMPILER_PACKAGES.includes(to)) return refuse("a running server loads no part of the compiler");
+    return rule.packages === "any" || among(rule.packages) ? null : refuse(rule.because);
+  }
+  const folder = (file: string): string => file.split("/").slice(0, rule.room).join("/");
+  if (rule.room > 0 && folder(from) === folder(to)) return null;
+  if (among(rule.may)) return null;
+  if (how === "type" && (among(rule.mayTypes) || among(rule.mayLater))) return null;
+  if (how === "later" && among(rule.mayLater)) return null;
+  return refuse(rule.because);
+}
+
+function isFile(target: string): boolean {
+  return /^(\.\.?\/)*(runtime|generator|test|bench|out|templates|specs|dist)\//.test(target);
+}
+
+function importsOf(file: string): readonly Import[] {
+  return scan(file, readFileSync(repo(file), "utf8"));
+}
+
+function scan(from: string, text: string): readonly Import[] {
+  const found: Import[] = [];
+  const source = ts.createSourceFile(from, text, ts.ScriptTarget.Latest, false);
+  const add = (node: ts.Node | undefined, how: Import["how"]): void => {
+    if (node === undefined || !ts.isStringLiteralLike(node)) return;
+    const line = source.getLineAndCharacterOfPosition(node.pos).line + 1;
+    found.push({ from, to: resolve(from, node.text), how, line });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.isTypeOnly === true ? "type" : "value");
+    if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "value");
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, "type");
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0], "later");
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Uses of `console.*`, `Date.now` and of `process` but for what cannot vary within a run. */
+function touches(file: string, text: string): readonly string[] {
+  const found: string[] = [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+      const use = `${node.expression.text}.${node.name.text}`;
+      const constant = /^process\.(version|versions|platform|arch|execPath|pid)$/.test(use);
+      if (/^(process|console)\.|^Date\.now$/.test(use) && !constant) {
+        found.push(`${file}:${source.getLineAndCharacterOfPosition(node.expression.end).line + 1} uses ${use}`);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function resolve(from: string, specifier: string): string {
+  if (!specifier.startsWith(".")) return specifier;
+  return normalize(join(dirname(from), specifier)).split(sep).join("/").replace(/\.js$/, ".ts");
+}
+
+/** TypeScript files of some folders, as paths in the repository. */
+function sources(...folders: readonly string[]): readonly string[] {
+  return folders
+    .filter((folder) => existsSync(repo(folder)))
+    .flatMap((folder) => readdirSync(repo(folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file.split(sep).join("/")}`))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+    .sort();
+}
+
+/** Globs of the table: `*` within a name, `**` at any depth, `{a,b}`. */
+function matches(glob: string, path: string): boolean {
+  const source = glob
+    .replace(/[.+^$]/g, "\\$&")
+    .replace(/\{([^}]+)\}/g, (_, names: string) => `(?:${names.replaceAll(",", "|")})`)
+    .replace(/\*\*|\*/g, (stars) => (stars === "**" ? ".*" : "[^/]*"));
+  return new RegExp(`^${source}$`).test(path);
+}
+
+test.run();
