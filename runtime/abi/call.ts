@@ -37,13 +37,22 @@ export interface CallContext {
 export interface CallServices {
   adapter(connection: string): Promise<import("../adapters/adapter.js").Adapter>;
   embedder(name: string): Promise<import("../embed/embedder.js").Embedder>;
-  /** Pure native form of a request, for debug output. */
+  /** Pure native form of a request, for debug output; the connection must have been opened. */
   explain(connection: string, request: Parameters<AdapterModule["explain"]>[0]): Json;
+  /** Milliseconds from the clock that `startedMs` was read from. */
+  now(): number;
+  /** What `make` returns for this part of a plan, made on first use and kept as long as the program. */
+  once<T>(part: object, make: () => T): T;
+}
+
+/** Validated arguments of a call, by name. */
+export interface CallArgs {
+  readonly [arg: string]: unknown;
 }
 
 /** A plan with the arguments of one call bound into it: guard ∧ tenant ∧ arguments. */
 export interface BoundRead {
-  readonly plan: ReadPlan & { readonly query?: QueryPlan; readonly rerank?: RerankPlan; readonly limit?: LimitPlan; readonly output?: OutputPlan };
+  readonly plan: ReadPlan & { readonly query?: QueryPlan; readonly rerank?: RerankPlan; readonly limit?: LimitPlan; readonly rows?: number; readonly output?: OutputPlan };
   readonly collection: string;
   readonly filter: Filter | null;
   /** Query text, or `null` for a filter-only read. */
@@ -78,6 +87,17 @@ export interface Envelope {
 
 /** Runs one tool with validated arguments. */
 export type ToolHandler = (args: never, call: CallContext) => Promise<Envelope>;
+
+/** A schema as the libraries of https://standardschema.dev describe it; structural, so that the runtime imports none of them. */
+export interface Schema {
+  readonly "~standard": { readonly types?: { readonly output: unknown } | undefined };
+}
+
+/** What a schema's validation returns. */
+export type Output<S extends Schema> = NonNullable<S["~standard"]["types"]>["output"];
+
+/** A printed handler: its arguments have the type that its schema validates. */
+export type Handler<S extends Schema> = (args: Output<S>, call: CallContext) => Promise<Envelope>;
 
 export interface ToolCode {
   readonly handlers: { readonly [tool: string]: ToolHandler };

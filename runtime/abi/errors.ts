@@ -12,8 +12,9 @@ export class ToolError extends Error {
     readonly code: Code,
     message: string,
     readonly data: { readonly [key: string]: unknown } = {},
+    options?: { cause?: unknown },
   ) {
-    super(message);
+    super(message, options);
     this.retryable = (CODES[code] as CodeEntry).retryable === true;
   }
 }

@@ -3,6 +3,8 @@
  * Pure data and pure functions; knows no backend. Every backend's compiled filter must select exactly
  * the rows for which `evaluate` is true (the contract suite compares them).
  */
+import { readPath } from "./paths.js";
+import { likeMatcher, wordMatcher } from "./text.js";
 
 /** A JSON scalar as it stands in a catalog or an argument. */
 export type Scalar = string | number | boolean | null;
@@ -35,3 +37,125 @@ export type FilterTemplate =
 
 /** A stored record as plain JSON; `_id` is the record id, `_score` the similarity of a search. */
 export type Row = Record<string, unknown>;
+
+/** Flat conjunction: absent parts drop, nested `and`s open up, one part stands alone, none is `null`. */
+export function andAll(parts: readonly (Filter | null | undefined)[]): Filter | null {
+  const flat: Filter[] = [];
+  for (const part of parts) {
+    if (part === null || part === undefined) continue;
+    if ("and" in part) flat.push(...part.and);
+    else flat.push(part);
+  }
+  if (flat.some((part) => "and" in part)) return andAll(flat);
+  return flat.length > 1 ? { and: flat } : (flat[0] ?? null);
+}
+
+/** Whether a path names the record id rather than a payload field. */
+export function isIdPath(path: string): boolean {
+  return path === "id" || path === "_id";
+}
+
+/**
+ * Whether a row is selected; the meaning that every backend must match. Values are typed: numbers meet numbers,
+ * texts texts (by code point, so ISO dates sort), booleans booleans; across types nothing is equal, less or greater.
+ * A missing value fails every test except `ne`, `nin`, `exists false` and `is_null false`.
+ */
+export function evaluate(filter: Filter | null, row: Row): boolean {
+  if (filter === null) return true;
+  if ("and" in filter) return filter.and.every((part) => evaluate(part, row));
+  if ("or" in filter) return filter.or.some((part) => evaluate(part, row));
+  return isIdPath(filter.path) ? testId(filter, row["_id"]) : testValue(filter, readPath(row, filter.path));
+}
+
+/** The record id is a text to every operator, whatever the store keeps; numeric operands of equality become text. */
+function testId(condition: Condition, id: unknown): boolean {
+  return testValue({ ...condition, value: idOperand(condition.op, condition.value) }, String(id));
+}
+
+/** The operand as it is compared with a record id. */
+export function idOperand(op: Op, value: Operand): Operand {
+  const text = (one: Scalar): Scalar => (typeof one === "number" ? String(one) : one);
+  if (op !== "eq" && op !== "ne" && op !== "in" && op !== "nin") return value;
+  return isList(value) ? value.map(text) : text(value);
+}
+
+function testValue({ op, value: operand }: Condition, value: unknown): boolean {
+  switch (op) {
+    case "eq":
+      return equals(value, operand);
+    case "ne":
+      return !equals(value, operand);
+    case "in":
+      return isAmong(value, operand);
+    case "nin":
+      return !isAmong(value, operand);
+    case "gt":
+      return order(value, operand) > 0;
+    case "gte":
+      return order(value, operand) >= 0;
+    case "lt":
+      return order(value, operand) < 0;
+    case "lte":
+      return order(value, operand) <= 0;
+    case "exists":
+      return (value !== undefined && value !== null) === (operand !== false);
+    case "is_null":
+      return (value === null) === (operand !== false);
+    case "contains_any":
+      return Array.isArray(value) && toList(operand).some((one) => value.includes(one));
+    case "contains_all":
+      return Array.isArray(value) && toList(operand).length > 0 && toList(operand).every((one) => value.includes(one));
+    case "like":
+      return typeof value === "string" && typeof operand === "string" && likeMatcher(operand)(value);
+    case "text_match":
+      return typeof value === "string" && typeof operand === "string" && wordMatcher(operand)(value);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** Lists and objects equal nothing, and a missing value is not null. */
+function equals(value: unknown, operand: Operand): boolean {
+  return value === operand && !isList(operand);
+}
+
+/** A list is among the operands when one of its elements is. */
+function isAmong(value: unknown, operand: Operand): boolean {
+  const operands = toList(operand);
+  return Array.isArray(value) ? operands.some((one) => value.includes(one)) : operands.some((one) => equals(value, one));
+}
+
+function isList(value: Operand): value is readonly Scalar[] {
+  return Array.isArray(value);
+}
+
+/** The operands of a set operator; a scalar stands for a list of one. */
+export function toList(value: Operand): readonly Scalar[] {
+  return isList(value) ? value : [value];
+}
+
+/** Negative, zero or positive; NaN across types, so that no comparison holds. */
+function order(value: unknown, operand: Operand): number {
+  if (typeof value === "number" && typeof operand === "number") return value - operand;
+  if (typeof value === "string" && typeof operand === "string") return compareText(value, operand);
+  return Number.NaN;
+}
+
+/** Text order by code point, as UTF-8 bytes sort; JavaScript's own operators order UTF-16 units. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    // Surrogates stand for code points above the whole basic plane.
+    const bothHigh = x >= 0xd800 && y >= 0xd800;
+    if (!bothHigh) return x - y;
+    return (isSurrogate(x) ? x + 0x2000 : x) - (isSurrogate(y) ? y + 0x2000 : y);
+  }
+  return a.length - b.length;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}

@@ -1,0 +1,62 @@
+/**
+ * Arguments into a plan: guard ∧ tenant ∧ one condition an argument, always in this order, one flat AND.
+ * Nothing an argument holds can remove or change what stands before it.
+ */
+import type { BoundRead, CallArgs, CallContext } from "../abi/call.js";
+import { ToolError } from "../abi/errors.js";
+import { andAll, type Condition, type Filter, type Operand } from "../abi/filter.js";
+import type { CollectionPlan, LimitPlan } from "../abi/plan.js";
+import { tenantCondition, withoutConflicts } from "./tenant.js";
+
+/**
+ * The request of one call. Absent arguments add no condition.
+ * @throws ToolError auth_error without a tenant, VB4010 for an argument that names another one,
+ *   invalid_arguments when a required query is empty or the collection is not among those allowed.
+ */
+export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext): BoundRead {
+  return {
+    plan,
+    collection: bindCollection(plan.collection, args),
+    filter: bindFilter(plan, args, call),
+    text: bindText(plan, args),
+    limit: plan.limit === undefined ? (plan.rows ?? 1) : bindLimit(plan.limit, args),
+  };
+}
+
+/** guard ∧ tenant ∧ arguments; `null` when there is nothing to select by. */
+export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "bind">, args: CallArgs, call: CallContext): Filter | null {
+  const parts: Filter[] = [];
+  if (plan.guard !== undefined) parts.push(plan.guard);
+  let bindings = plan.bind;
+  if (plan.tenant !== undefined) {
+    const tenant = tenantCondition(plan.tenant, call.principal);
+    parts.push(tenant);
+    bindings = withoutConflicts(plan.tenant, tenant, plan.bind, args, call);
+  }
+  for (const { arg, path, op } of bindings) {
+    const value = args[arg];
+    if (value !== undefined && value !== null) parts.push({ path, op, value: value as Operand } satisfies Condition);
+  }
+  return andAll(parts);
+}
+
+function bindText(plan: BoundRead["plan"], args: CallArgs): string | null {
+  if (plan.query === undefined) return null;
+  const text = args[plan.query.arg];
+  if (typeof text === "string" && text !== "") return text;
+  if (plan.query.required) throw new ToolError("invalid_arguments", `${plan.query.arg}: required, expected a non-empty string`);
+  return null;
+}
+
+function bindLimit(plan: LimitPlan, args: CallArgs): number {
+  const limit = args[plan.arg];
+  return typeof limit === "number" ? Math.min(Math.max(1, Math.trunc(limit)), plan.max) : plan.default;
+}
+
+function bindCollection(plan: CollectionPlan, args: CallArgs): string {
+  if (typeof plan === "string") return plan;
+  const name = args[plan.arg];
+  if (typeof name === "string" && name !== "" && (plan.allowed === undefined || plan.allowed.includes(name))) return name;
+  const expected = plan.allowed === undefined ? "the name of a collection" : `one of ${plan.allowed.map((one) => `'${one}'`).join(", ")}`;
+  throw new ToolError("invalid_arguments", `${plan.arg}: expected ${expected}`);
+}

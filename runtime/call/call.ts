@@ -1,0 +1,61 @@
+/**
+ * THE order of one tool call, written once. Every way in ends here: both transports, run_tool, `toolsrv test`,
+ * the library. A step may refuse with a ToolError; nothing after it runs.
+ */
+import type { CallArgs, CallContext, Caller, Envelope, Program, ToolCode } from "../abi/call.js";
+import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
+import { authorize } from "./authorize.js";
+import { Call } from "./context.js";
+import type { ProgramServices } from "./services.js";
+import { validateArgs } from "./validate.js";
+
+/** Milliseconds a call may take where neither the caller nor the catalog says. */
+export const DEFAULT_DEADLINE_MS = 25_000;
+
+/** What all calls of a program share. */
+export interface Running {
+  readonly program: Program;
+  readonly services: ProgramServices;
+  readonly deadlineMs: number;
+  code(): Promise<ToolCode>;
+}
+
+/**
+ * Runs one tool for one caller.
+ * @throws ToolError for everything the caller can understand; anything else is a bug.
+ */
+export async function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
+  authorize(running.program, tool, caller.principal);
+  const { handlers, validators } = await running.code();
+  const handler = handlers[tool];
+  const validator = validators[tool];
+  if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
+  const validated = validateArgs(validator, args);
+  const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, running.services);
+  if (caller.signal?.aborted === true) throw new ToolError("cancelled", "the call was cancelled");
+  try {
+    return await untilDeadline(call, (handler as Handler)(validated, call));
+  } catch (error) {
+    throw callerError(error, call);
+  } finally {
+    call.deadline.end();
+  }
+}
+
+type Handler = (args: CallArgs, call: CallContext) => Promise<Envelope>;
+
+/** The handler's result, or the deadline's error: whichever is first, even where a step ignores the signal. */
+function untilDeadline(call: Call, work: Promise<Envelope>): Promise<Envelope> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    call.deadline.onAbort(reject);
+  });
+}
+
+/** Trouble of a store in the caller's words; a step that failed because it was aborted reports the abort. */
+function callerError(error: unknown, call: Call): unknown {
+  if (call.deadline.aborted) return call.signal.reason;
+  if (isToolError(error)) return error;
+  if (!isBackendError(error)) return error;
+  return new ToolError(error.kind === "unsupported" ? "invalid_arguments" : "backend_unreachable", error.message, { backend: error.backend, kind: error.kind }, { cause: error });
+}

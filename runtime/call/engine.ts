@@ -1,0 +1,70 @@
+/** A program made runnable: what transports, `toolsrv test` and the library hold. */
+import type { Caller, ConnectionHealth, Engine, Envelope, Principal, Program, ToolCode } from "../abi/call.js";
+import { isBackendError, isToolError, toolError } from "../abi/errors.js";
+import { Deadline } from "../limits/deadline.js";
+import { mayCall } from "./authorize.js";
+import { DEFAULT_DEADLINE_MS, runCall, type Running } from "./call.js";
+import { createServices } from "./services.js";
+import { checkSupported } from "./supported.js";
+
+export interface EngineOptions {
+  /** Values for the environment references that the program left open. */
+  readonly env: ReadonlyMap<string, string>;
+  /** Monotonic milliseconds; the process clock by default. */
+  readonly now?: () => number;
+}
+
+/** Longest a health probe of one connection may take. */
+const HEALTH_TIMEOUT_MS = 3000;
+
+/**
+ * Opens nothing: stores and embedders are opened by the first call that needs them.
+ * @throws ToolError tds_invalid when the program needs what this runtime cannot run.
+ */
+export function createEngine(program: Program, options: EngineOptions): Engine {
+  checkSupported(program);
+  const now = options.now ?? (() => performance.now());
+  const services = createServices(program, options.env, now);
+  let loading: Promise<ToolCode> | null = null;
+  const running: Running = {
+    program,
+    services,
+    deadlineMs: (program.settings.deadline_s ?? DEFAULT_DEADLINE_MS / 1000) * 1000,
+    code: () => (loading ??= program.code()),
+  };
+
+  const probe = async (connection: string): Promise<ConnectionHealth> => {
+    const startedMs = now();
+    const deadline = new Deadline({
+      timeoutMs: HEALTH_TIMEOUT_MS,
+      onTimeout: () => toolError("timeout", { tool: `health of ${connection}`, seconds: HEALTH_TIMEOUT_MS / 1000 }),
+      onCancel: () => toolError("cancelled", {}),
+    });
+    const finish = (ok: boolean, detail: string): ConnectionHealth => ({ ok, detail, latency_ms: Math.max(0, Math.round(now() - startedMs)) });
+    try {
+      const { signal } = deadline;
+      await new Promise<void>((resolve, reject) => {
+        services.adapter(connection).then((adapter) => adapter.health(signal)).then(resolve, reject);
+        deadline.onAbort(reject);
+      });
+      return finish(true, "ok");
+    } catch (error) {
+      return finish(false, isBackendError(error) || isToolError(error) ? error.message : "unexpected error");
+    } finally {
+      deadline.end();
+    }
+  };
+
+  return {
+    program,
+    load: async () => void (await running.code()),
+    call: (tool: string, args: unknown, caller: Caller): Promise<Envelope> => runCall(running, tool, args, caller),
+    mayCall: (tool: string, principal: Principal) => mayCall(program, tool, principal),
+    async health() {
+      const names = Object.keys(program.connections);
+      const results = await Promise.all(names.map(probe));
+      return Object.fromEntries(names.map((name, index) => [name, results[index] as ConnectionHealth]));
+    },
+    close: () => services.close(),
+  };
+}

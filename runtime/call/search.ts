@@ -1,0 +1,94 @@
+/** Reading a store for one bound request: the vector search and the reads without one. */
+import type { Adapter, FetchRequest, RowSet, SearchRequest } from "../adapters/adapter.js";
+import type { BoundRead, CallContext, CallRows } from "../abi/call.js";
+import { isBackendError, ToolError } from "../abi/errors.js";
+import type { Row } from "../abi/filter.js";
+import type { Json, QueryPlan } from "../abi/plan.js";
+
+/** Weight of the dense part in hybrid mode where the catalog says nothing. */
+const DEFAULT_ALPHA = 0.5;
+
+/**
+ * The rows nearest to the query text, best first; without text, the matching rows in record-id order.
+ * @throws ToolError embedding_error, BackendError.
+ */
+export async function search(bound: BoundRead, call: CallContext): Promise<CallRows> {
+  const { query } = bound.plan;
+  return query === undefined || bound.text === null ? fetchRows(bound, call) : searchText(bound, query, bound.text, call);
+}
+
+/** The matching rows in record-id order, or by similarity when the tool has a query and the call gives a text. */
+export const scroll = search;
+
+/** The matching rows, at most as many as the lookup may return. */
+export async function lookup(bound: BoundRead, call: CallContext): Promise<CallRows> {
+  return fetchRows(bound, call);
+}
+
+/** How many rows match; also the one row of the envelope. */
+export async function count(bound: BoundRead, call: CallContext): Promise<CallRows> {
+  const { signal } = call;
+  const adapter = await call.services.adapter(bound.plan.connection);
+  const total = await adapter.count(bound.collection, bound.filter, signal);
+  const native = () => ({ count: { collection: bound.collection, filter: bound.filter } });
+  return { rows: [{ count: total }], exact: true, searchMode: "none", mayBeIncomplete: false, total, compiledQuery: explain(bound, call, native) };
+}
+
+async function searchText(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
+  const { signal } = call;
+  const [adapter, vector] = await Promise.all([call.services.adapter(bound.plan.connection), embedText(query.embedding, text, call)]);
+  const request: SearchRequest = {
+    collection: bound.collection,
+    vector,
+    text,
+    mode: query.mode,
+    alpha: query.alpha ?? DEFAULT_ALPHA,
+    filter: bound.filter,
+    limit: bound.limit,
+    fields: fieldsHint(bound, call),
+    ...(query.ef === undefined ? {} : { ef: query.ef }),
+  };
+  const found = await adapter.search(request, signal);
+  const rows = query.min_score === undefined ? found.rows : aboveScore(found.rows, query.min_score);
+  return toCallRows({ rows, exact: found.exact }, query.mode, explain(bound, call, () => ({ search: request })));
+}
+
+async function fetchRows(bound: BoundRead, call: CallContext): Promise<CallRows> {
+  const { signal } = call;
+  const adapter: Adapter = await call.services.adapter(bound.plan.connection);
+  const request: FetchRequest = { collection: bound.collection, filter: bound.filter, limit: bound.limit, offset: 0, fields: fieldsHint(bound, call) };
+  return toCallRows(await adapter.fetch(request, signal), "none", explain(bound, call, () => ({ fetch: request })));
+}
+
+function toCallRows({ rows, exact }: RowSet, searchMode: CallRows["searchMode"], compiledQuery: Json): CallRows {
+  return { rows, exact, searchMode, mayBeIncomplete: false, compiledQuery };
+}
+
+/** Rows without a score are kept: the threshold speaks of similarity, and they have none. */
+function aboveScore(rows: readonly Row[], minScore: number): readonly Row[] {
+  return rows.filter(({ _score }) => typeof _score !== "number" || _score >= minScore);
+}
+
+async function embedText(name: string, text: string, call: CallContext): Promise<Float32Array> {
+  const { signal } = call;
+  try {
+    const embedder = await call.services.embedder(name);
+    const [vector] = await embedder.embed([text], signal);
+    if (vector === undefined) throw new ToolError("embedding_error", `embedding provider '${embedder.provider}' returned no vector`);
+    return vector;
+  } catch (error) {
+    if (!isBackendError(error)) throw error;
+    throw new ToolError("embedding_error", error.message, {}, { cause: error });
+  }
+}
+
+/** Top-level keys that projection will read. */
+function fieldsHint(bound: BoundRead, call: CallContext): readonly string[] | null {
+  const fields = bound.plan.output?.fields;
+  if (fields === undefined) return null;
+  return call.services.once(fields, () => [...new Set(fields.map((field) => field.split(".")[0] ?? field))]);
+}
+
+function explain(bound: BoundRead, call: CallContext, request: () => Parameters<CallContext["services"]["explain"]>[1]): Json {
+  return call.debug ? call.services.explain(bound.plan.connection, request()) : null;
+}

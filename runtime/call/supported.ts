@@ -1,0 +1,28 @@
+/**
+ * What this runtime can run. A program that asks for more is refused whole, before the first call: a plan may hold a
+ * guard that an older runtime would not understand, and nothing may run without it.
+ */
+import type { Program } from "../abi/call.js";
+import { ToolError } from "../abi/errors.js";
+import { ABI, type ToolPlan } from "../abi/plan.js";
+
+/** @throws ToolError tds_invalid that names the tool and what it needs. */
+export function checkSupported(program: Program): void {
+  if (program.abi !== ABI) {
+    throw new ToolError("tds_invalid", `the program was built for ABI ${program.abi}, this toolsrv runs ABI ${ABI}; run 'toolsrv build' again`);
+  }
+  for (const [name, plan] of Object.entries(program.plans)) {
+    const need = firstUnsupported(plan);
+    if (need !== null) throw new ToolError("tds_invalid", `tool '${name}' needs ${need}, which this version of toolsrv cannot run`);
+  }
+}
+
+function firstUnsupported(plan: ToolPlan): string | null {
+  if (plan.kind === "meta") return null;
+  if (plan.kind === "pipeline") return "pipelines";
+  if (plan.route !== undefined) return "route guards";
+  if (plan.bind.some((binding) => binding.resolve !== undefined)) return "directory resolution";
+  if (!("query" in plan) && !("rerank" in plan)) return null;
+  if (plan.rerank !== undefined) return "rerank";
+  return plan.query?.expand === undefined ? null : "query.expand";
+}

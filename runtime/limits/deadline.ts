@@ -1,0 +1,70 @@
+/**
+ * The time limit of one call. Nothing is created until a step asks for the signal, so that a call which never
+ * waits for I/O pays nothing; the pending timer is dropped when the call ends.
+ */
+
+export interface DeadlineOptions {
+  readonly timeoutMs: number;
+  /** Cancellation by the client, or a lost connection. */
+  readonly parent?: AbortSignal | undefined;
+  /** Reason of the abort when time runs out. */
+  readonly onTimeout: () => Error;
+  /** Reason of the abort when `parent` aborts. */
+  readonly onCancel: () => Error;
+}
+
+/** One call's deadline; `end` must be called when the call is over. */
+export class Deadline {
+  #controller: AbortController | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #listener: ((reason: Error) => void) | null = null;
+  readonly #options: DeadlineOptions;
+
+  constructor(options: DeadlineOptions) {
+    this.#options = options;
+  }
+
+  /** Aborts on time-out or cancellation; created on first use. */
+  get signal(): AbortSignal {
+    return (this.#controller ?? this.#start()).signal;
+  }
+
+  /** Whether time ran out or the client went away. */
+  get aborted(): boolean {
+    return this.#controller?.signal.aborted === true;
+  }
+
+  /** Called once with the reason if the deadline passes or the client cancels before `end`. */
+  onAbort(listener: (reason: Error) => void): void {
+    this.#listener = listener;
+    if (this.#controller?.signal.aborted === true) listener(this.#controller.signal.reason as Error);
+  }
+
+  /** Stops the clock; the signal stays as it is. */
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#listener = null;
+    this.#options.parent?.removeEventListener("abort", this.#cancel);
+  }
+
+  #start(): AbortController {
+    const controller = new AbortController();
+    this.#controller = controller;
+    const { parent, timeoutMs, onTimeout } = this.#options;
+    if (parent?.aborted === true) {
+      this.#cancel();
+      return controller;
+    }
+    parent?.addEventListener("abort", this.#cancel, { once: true });
+    this.#timer = setTimeout(() => this.#abort(onTimeout()), timeoutMs);
+    return controller;
+  }
+
+  readonly #cancel = (): void => this.#abort(this.#options.onCancel());
+
+  #abort(reason: Error): void {
+    this.#controller?.abort(reason);
+    this.#listener?.(reason);
+  }
+}
