@@ -2,13 +2,13 @@
  * The shell around the commands: checks the words, lets sade parse them, runs the command, and turns whatever
  * happens into an exit code. `main` is the only place that ends the process.
  */
-import { createRequire } from "node:module";
 import sade from "sade";
 import { UsageError } from "./command.js";
 import type { CommandSpec, Invocation, Io } from "./command.js";
 import { COMMANDS, UNAVAILABLE } from "./commands.js";
 import { EXIT } from "./exit.js";
 import { interruptedCode, processIo } from "./io.js";
+import { packageVersion } from "./package.js";
 import { commandHelp, programHelp, usageProblem } from "./usage.js";
 import { carriedName, readWords } from "./words.js";
 
@@ -20,7 +20,7 @@ export async function run(argv: readonly string[], io: Io, commands: readonly Co
       io.stdout.write(words.spec === null ? programHelp(commands, UNAVAILABLE, io.stdout.columns) : commandHelp(words.spec, io.stdout.columns));
       return EXIT.OK;
     case "version":
-      io.stdout.write(`toolsrv ${version()}\n`);
+      io.stdout.write(`toolsrv ${packageVersion()}\n`);
       return EXIT.OK;
     case "usage":
       io.stderr.write(usageProblem(words.spec, words.message, io.stderr.columns));
@@ -104,11 +104,4 @@ function apology(error: unknown, debug: boolean): string {
   const line = `toolsrv: internal error: ${what.split("\n")[0]}; sorry, this is a bug of toolsrv, please report it`;
   if (debug) return `${line}\n${error instanceof Error ? error.stack : ""}\n`;
   return `${line} (--debug shows the stack)\n`;
-}
-
-/** Version of the package, found the same way from source and from dist/. */
-function version(): string {
-  const manifest: unknown = createRequire(import.meta.url)("toolsrv/package.json");
-  const value = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined;
-  return typeof value === "string" ? value : "unknown";
 }
