@@ -4,8 +4,8 @@
  */
 import { execFile } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { copyFile, link, mkdir, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 export interface Host {
   /** Bytes of a file, or `null` when there is none. @throws NodeJS.ErrnoException for anything else. */
@@ -17,7 +17,15 @@ export interface Host {
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
+  /** The path with every symbolic link in it followed; itself when it does not exist yet. */
+  realPath(path: string): Promise<string>;
+  makeFolder(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
+  /**
+   * Makes the files of a folder appear in another one as well: the same files by hard link, copies where the file
+   * system has no links. `keep` is asked with paths relative to `from`, separated by "/"; links and empty folders are kept.
+   */
+  adopt(from: string, to: string, keep: (path: string) => boolean): Promise<void>;
   remove(path: string): Promise<void>;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -29,6 +37,22 @@ export interface Host {
 
 function missing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+async function adopt(from: string, to: string, keep: (path: string) => boolean, folder = ""): Promise<void> {
+  const entries = await readdir(join(from, folder), { withFileTypes: true });
+  if (entries.length === 0) await mkdir(join(to, folder), { recursive: true });
+  for (const entry of entries) {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      await adopt(from, to, keep, path);
+    } else if (keep(path)) {
+      const [source, target] = [join(from, path), join(to, path)];
+      await mkdir(dirname(target), { recursive: true });
+      if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+      else await link(source, target).catch(() => copyFile(source, target));
+    }
+  }
 }
 
 /** The real machine. */
@@ -49,7 +73,10 @@ export function nodeHost(): Host {
       }
     },
     exists: (path) => stat(path).then(() => true, () => false),
+    realPath: (path) => realpath(path).catch(() => path),
+    makeFolder: async (path) => void (await mkdir(path, { recursive: true })),
     rename: (from, to) => rename(from, to),
+    adopt: (from, to, keep) => adopt(from, to, keep),
     remove: (path) => rm(path, { recursive: true, force: true }),
     now: () => Date.now(),
     monotonic: () => performance.now(),

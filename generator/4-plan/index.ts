@@ -3,27 +3,17 @@
  * so whatever does not fit here is a CompilerBug. Plans are plain JSON: tools in catalog order, keys in one fixed
  * order, optional keys left out, no secrets that the resolver was told to leave open.
  */
+import { locate } from "../diagnostics.js";
 import type { Checked, Plans, ResolvedTool } from "../ir.js";
 import { compact } from "./compact.js";
 import { connectionPlans, embeddingNames } from "./connections.js";
-import { fingerprint } from "./fingerprint.js";
+import { fingerprint } from "../fingerprint.js";
 import { definitionOf, inputOf } from "./params.js";
 import type { PlanScope } from "./read.js";
 import { limitOf, toolPlan } from "./tools.js";
 
 function byName<T>(tools: readonly ResolvedTool[], make: (tool: ResolvedTool) => T): { readonly [tool: string]: T } {
   return Object.fromEntries(tools.map((tool) => [tool.name, make(tool)]));
-}
-
-/** Line of the tool; of the nearest enclosing node where the path itself has none. */
-function lineOf(checked: Checked, tool: ResolvedTool): number {
-  const { doc, lines } = checked.parsed;
-  for (let length = tool.at.length; length >= 0; length -= 1) {
-    const node: unknown = doc.getIn(tool.at.slice(0, length), true);
-    const range = typeof node === "object" && node !== null && "range" in node ? node.range : null;
-    if (Array.isArray(range) && typeof range[0] === "number") return lines.linePos(range[0]).line;
-  }
-  return 1;
 }
 
 /** The catalog's file name without folders, whichever separator the path uses. */
@@ -52,6 +42,6 @@ export function plan(checked: Checked): Plans {
     tools,
     inputs,
     definitions: Object.values(inputs).map(definitionOf),
-    origins: byName(checked.tools, (tool) => ({ line: lineOf(checked, tool) })),
+    origins: byName(checked.tools, (tool) => ({ line: locate(checked.parsed, { path: tool.at })?.line ?? 1 })),
   };
 }

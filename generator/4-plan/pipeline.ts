@@ -39,7 +39,7 @@ function stepPlan(step: ResolvedStep): PipelineStep {
       return { kind: "group_by", keys: step.keys, per_group: { sort_by: sortBy, desc, take: takeOf(take) } };
     }
     case "sort":
-      return { kind: "sort", by: step.by, desc: step.desc, nulls: "last" };
+      return { kind: "sort", by: step.by, desc: step.desc, nulls: step.nulls };
     case "project":
       return { kind: "project", fields: step.fields };
     case "retrieve":

@@ -1,0 +1,42 @@
+/** The templates of generated files: read from the package once, compiled once a build. */
+import Handlebars from "handlebars";
+import { fileURLToPath } from "node:url";
+import { CompilerBug } from "../bug.js";
+import type { Host } from "../host.js";
+
+const TEMPLATES = ["server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools"] as const;
+const PARTIALS = ["header", "handler"] as const;
+export type TemplateName = (typeof TEMPLATES)[number];
+
+/** A template's text with a view laid into it. @throws when the view lacks a name that the template uses. */
+export type Render = (template: TemplateName, view: object) => string;
+
+/** Reads the package's templates. */
+export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
+  const folder = await templatesFolder(host);
+  const read = async (name: string): Promise<string> => {
+    const bytes = await host.read(`${folder}${name}.ts.hbs`);
+    if (bytes === null) throw new CompilerBug(`template ${name} is missing from the package`);
+    return new TextDecoder().decode(bytes);
+  };
+  // A world of its own: registering partials must not be seen by other users of the library.
+  const handlebars = Handlebars.create();
+  const options = { noEscape: true, strict: true, knownHelpersOnly: true };
+  for (const name of PARTIALS) handlebars.registerPartial(name, handlebars.compile(await read(name), options));
+  const compiled = new Map<string, HandlebarsTemplateDelegate>();
+  for (const name of TEMPLATES) compiled.set(name, handlebars.compile(await read(name), options));
+  return (template, view) => {
+    const print = compiled.get(template);
+    if (print === undefined) throw new CompilerBug(`no template ${template}`);
+    return print(view, { allowProtoPropertiesByDefault: false });
+  };
+}
+
+/** templates/ of the package, which is two folders up from source and three from dist/. */
+async function templatesFolder(host: Pick<Host, "read">): Promise<string> {
+  for (const up of ["../../templates/", "../../../templates/"]) {
+    const folder = fileURLToPath(new URL(up, import.meta.url));
+    if ((await host.read(`${folder}header.ts.hbs`)) !== null) return folder;
+  }
+  throw new CompilerBug("the package has no templates folder");
+}

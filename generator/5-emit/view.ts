@@ -1,0 +1,194 @@
+/** What templates print, prepared: names, literals, comments, one view a file. Templates only lay it out. */
+import { ABI, type ToolPlan } from "../../runtime/abi/plan.js";
+import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
+import { membersOf } from "../../runtime/abi/params.js";
+import { CompilerBug, unreachable } from "../bug.js";
+import type { Plans } from "../ir.js";
+import { commentText, identifiers, isPlainKey, jsKey, jsString } from "./helpers.js";
+import { literal, member, WIDTH, type Comments } from "./literal.js";
+
+/** What is the same in every file. */
+export interface HeaderView {
+  readonly catalog: { readonly file: string; readonly line: string };
+}
+
+export interface ToolView extends HeaderView {
+  readonly identifier: string;
+  /** The tool's name as an object key. */
+  readonly key: string;
+  /** `name` or `"name": identifier`, for tables of tools. */
+  readonly entry: string;
+  /** `tools.yaml:14` */
+  readonly origin: string;
+  /** First sentence of the description. */
+  readonly summary: string;
+}
+
+const READ_COMMENTS = {
+  guard: "Always ANDed; the model can neither see nor change these.",
+  tenant: "Always ANDed; the value comes from the caller's identity, never from the model.",
+  route: "Fixed by address; nothing outside it can be reached.",
+  bind: "ANDed when the argument is given.",
+};
+
+const PLAN_COMMENTS: Comments = {
+  ...READ_COMMENTS,
+  ...Object.fromEntries(Object.entries(READ_COMMENTS).map(([key, text]) => [`retrieve.${key}`, text])),
+  "retrieve.filter": "Always ANDed; the step's own filter.",
+  steps: "Run in this process, in this order, before anything is projected or redacted.",
+  "output.redact": "Done before a row leaves the process.",
+};
+
+export function headerView({ catalog }: Plans): HeaderView {
+  const version = catalog.version === undefined ? "" : `catalog ${commentText(catalog.version)} · `;
+  const hash = catalog.hash.slice(0, "sha256:".length + 16);
+  return { catalog: { file: commentText(catalog.file), line: `${version}${hash}… · abi ${ABI}` } };
+}
+
+/** The views of all tools, in catalog order; identifiers are unique across them. */
+export function toolViews(plans: Plans): readonly ToolView[] {
+  const names = Object.keys(plans.tools);
+  const idents = identifiers(names);
+  const header = headerView(plans);
+  return names.map((name) => {
+    const identifier = idents.get(name) ?? name;
+    const key = jsKey(name);
+    const origin = `${header.catalog.file}:${plans.origins[name]?.line ?? 1}`;
+    const room = WIDTH - "/**  —  */".length - origin.length;
+    return {
+      ...header, identifier, key, origin,
+      entry: key === identifier ? key : `${key}: ${identifier}`,
+      summary: summaryOf(plans.inputs[name]?.description ?? name, room),
+    };
+  });
+}
+
+/** The first sentence, cut at a word where it is longer than `room` columns. */
+export function summaryOf(description: string, room: number): string {
+  const text = commentText(description);
+  const sentence = /^.*?[.!?](?=\s|$)/u.exec(text)?.[0] ?? text;
+  if (sentence.length <= room) return sentence;
+  const cut = sentence.slice(0, room - 1);
+  return `${cut.slice(0, cut.lastIndexOf(" ") > room / 2 ? cut.lastIndexOf(" ") : cut.length)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
+}
+
+export function serverView(plans: Plans, base: string) {
+  const backends = [...new Set(Object.values(plans.connections).map(({ backend }) => backend))];
+  const loads = backends.map((backend) => `${jsKey(backend)}: () => import(${jsString(`toolsrv/runtime/v1/adapters/${backend}`)})`);
+  const flat = `{ ${loads.join(", ")} }`;
+  return {
+    ...headerView(plans),
+    abi: String(ABI),
+    adapters: loads.length === 0 ? "{}" : flat.length < WIDTH - 16 ? flat : `{\n${loads.map((load) => `    ${load},\n`).join("")}  }`,
+    base: jsString(base),
+  };
+}
+
+export function plansView(plans: Plans) {
+  const table = (name: string, value: unknown): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH);
+  return {
+    ...headerView(plans),
+    catalogPlan: table("catalog", plans.catalog),
+    settings: table("settings", plans.settings),
+    connections: table("connections", plans.connections),
+    embeddings: table("embeddings", plans.embeddings),
+    tools: toolViews(plans).map((tool, index) => ({
+      ...tool,
+      plan: members(Object.values(plans.tools)[index] as ToolPlan, 4, PLAN_COMMENTS),
+    })),
+  };
+}
+
+/** ` as const satisfies { readonly [name: string]: rt.ConnectionPlan };` */
+const TABLE_TYPE_WIDTH = 66;
+
+function members(value: object, indent: number, comments: Comments = {}): string {
+  return Object.entries(value).map(([key, inside]) => member(key, inside, indent, comments)).join("").trimEnd();
+}
+
+export function toolsView(plans: Plans) {
+  const views = toolViews(plans);
+  return {
+    ...headerView(plans),
+    tools: plans.definitions.map((definition: ToolDefinition, index) => ({ ...views[index], definition: members(definition, 4) })),
+  };
+}
+
+export function schemasView(plans: Plans) {
+  const inputs = Object.values(plans.inputs);
+  return {
+    ...headerView(plans),
+    tools: toolViews(plans).map((tool, index) => ({ ...tool, arguments: argumentsText(inputs[index]?.params ?? []) })),
+  };
+}
+
+/** The object that `z.object` is given. */
+export function argumentsText(params: readonly ParamSpec[]): string {
+  const lines = params.map((param) => {
+    const start = `  ${jsKey(param.name)}: `;
+    return `${start}${validatorText(param, start.length)},\n`;
+  });
+  return lines.length === 0 ? "{}" : `{\n${lines.join("")}}`;
+}
+
+/** The zod schema of one argument; says what `validatorOf` in runtime/abi makes, and a test holds them together. */
+export function validatorText(param: ParamSpec, column: number): string {
+  const optional = param.required === true ? "" : param.default === undefined ? ".optional()" : `.default(${literal(param.default, 2, column)})`;
+  const [open, close] = param.list === true ? ["z.array(", `)${optional}`] : ["", optional];
+  const members = membersOf(param);
+  if (members === null) return `${open}${scalarText(param)}${close}`;
+  if (members.length === 0) return `${open}z.never()${close}`;
+  const choice = param.type === "string" ? `${open}z.enum(` : `${open}z.literal(`;
+  return `${choice}${literal(members, 2, column + choice.length + close.length + 1)})${close}`;
+}
+
+function scalarText(param: ParamSpec): string {
+  switch (param.type) {
+    case "string":
+      return param.nonEmpty === true ? "z.string().min(1)" : "z.string()";
+    case "boolean":
+      return "z.boolean()";
+    case "integer":
+    case "number": {
+      const minimum = param.list === true || param.minimum === undefined ? "" : `.min(${param.minimum})`;
+      const maximum = param.list === true || param.maximum === undefined ? "" : `.max(${param.maximum})`;
+      return `z.${param.type === "integer" ? "int" : "number"}()${minimum}${maximum}`;
+    }
+    default:
+      return unreachable(param.type);
+  }
+}
+
+export interface HandlerView extends ToolView {
+  /** The runtime function that reads the store. */
+  readonly step: string;
+  /** Whether arguments are bound into the plan first. */
+  readonly reads: boolean;
+  /** The plan table's entry, as an expression. */
+  readonly plan: string;
+}
+
+/** The runtime function of each kind. */
+function stepOf(plan: ToolPlan): string {
+  switch (plan.kind) {
+    case "search":
+    case "scroll":
+    case "lookup":
+    case "count":
+      return plan.kind;
+    case "meta":
+      return "collections";
+    case "pipeline":
+      throw new CompilerBug("pipelines have no printed handler yet; the check refuses them");
+    default:
+      return unreachable(plan);
+  }
+}
+
+export function handlerViews(plans: Plans): readonly HandlerView[] {
+  const table = Object.entries(plans.tools);
+  return toolViews(plans).map((tool, index) => {
+    const [name, plan] = table[index] as [string, ToolPlan];
+    return { ...tool, step: stepOf(plan), reads: plan.kind !== "meta", plan: isPlainKey(name) ? `plans.${name}` : `plans[${jsString(name)}]` };
+  });
+}
