@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all demo test setup build types layout out out-check clean
+.PHONY: all demo test setup build types layout out out-check smoke clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 
@@ -37,6 +37,11 @@ out: build
 
 out-check: build
 	@bin/toolsrv build $(QUICKSTART) --check
+
+# The smoke part on the other supported Nodes, taken from npm.
+smoke: build
+	@.ci/smoke 22
+	@.ci/smoke 24
 
 clean:
 	rm -rf dist coverage .cache out/*.js out/*.js.map

@@ -1,0 +1,98 @@
+/** specs/requirements.yaml names, for each sentence of the specifications, a test that exists or a reason. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import ts from "typescript";
+import { parse } from "yaml";
+import { repo } from "./lib/repo.js";
+import { suite } from "./lib/suite.js";
+
+const test = suite("requirements");
+
+interface Row {
+  readonly id: string;
+  readonly source: string;
+  readonly text: string;
+  readonly test?: string | readonly string[];
+  readonly reason?: string;
+}
+
+const rows: readonly Row[] = parse(readFileSync(repo("specs/requirements.yaml"), "utf8"));
+
+/** Test names of a file as patterns: a name built from a template matches any filling. */
+const namesByFile = new Map<string, readonly RegExp[]>();
+
+test("every row has an id, a source, a sentence, and a test or a reason", () => {
+  const ids = new Set<string>();
+  for (const row of rows) {
+    assert.match(row.id, /^(TS|TR)-\d+-\d\d$/);
+    assert.ok(!ids.has(row.id), `${row.id} stands twice`);
+    ids.add(row.id);
+    const [prefix, section] = row.id.split("-");
+    assert.equal(row.source, `${prefix === "TS" ? "tool-server" : "trace-service"} §${section}`, row.id);
+    assert.ok(row.text.endsWith("."), `${row.id} is a sentence`);
+    assert.notEqual(row.test === undefined, row.reason === undefined, `${row.id} has a test or a reason`);
+    const extra = Object.keys(row).filter((key) => !["id", "source", "text", "test", "reason"].includes(key));
+    assert.deepEqual(extra, [], row.id);
+  }
+});
+
+test("rows stand in the order of their ids", () => {
+  const ids = rows.map((row) => row.id);
+  const sorted = [...ids].sort((a, b) => order(a).localeCompare(order(b)));
+  assert.deepEqual(ids, sorted);
+});
+
+test("every test that a row names exists", () => {
+  const stale = rows.flatMap((row) => testsOf(row).filter((id) => !exists(id)).map((id) => `${row.id}: ${id}`));
+  assert.deepEqual(stale, []);
+});
+
+test("a row whose test is gone is found", () => {
+  assert.ok(exists("test/requirements.test.ts: a row whose test is gone is found"));
+  assert.ok(!exists("test/requirements.test.ts: a row whose test is gone"));
+  assert.ok(!exists("test/gone.test.ts: a row whose test is gone is found"));
+  assert.ok(!exists("?"));
+});
+
+/** Tool server first, sections by number. */
+function order(id: string): string {
+  const [prefix, section, number] = id.split("-");
+  return `${prefix === "TS" ? 0 : 1} ${section?.padStart(2, "0")} ${number}`;
+}
+
+function testsOf(row: Row): readonly string[] {
+  if (row.test === undefined) return [];
+  return typeof row.test === "string" ? [row.test] : row.test;
+}
+
+function exists(id: string): boolean {
+  const colon = id.indexOf(": ");
+  const file = id.slice(0, colon);
+  if (colon < 0 || !file.endsWith(".test.ts") || !existsSync(repo(file))) return false;
+  const names = namesByFile.get(file) ?? testNames(file);
+  namesByFile.set(file, names);
+  return names.some((name) => name.test(id.slice(colon + 2)));
+}
+
+/** First arguments of the calls of `test` in a file. */
+function testNames(file: string): readonly RegExp[] {
+  const found: RegExp[] = [];
+  const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
+      const first = node.arguments[0];
+      if (first !== undefined && ts.isStringLiteralLike(first)) found.push(exactly([first.text]));
+      if (first !== undefined && ts.isTemplateExpression(first)) found.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Matches the parts with anything between them. */
+function exactly(parts: readonly string[]): RegExp {
+  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".+")}$`);
+}
+
+test.run();
