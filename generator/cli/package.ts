@@ -2,14 +2,14 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 
-const manifestPath = createRequire(import.meta.url).resolve("toolsrv/package.json");
+const require = createRequire(import.meta.url);
 
 /** Absolute folder with bin/, templates/ and specs/. */
-export const packageRoot = dirname(manifestPath);
+export const packageRoot = dirname(require.resolve("toolsrv/package.json"));
 
-/** Version of package.json, as `1.2.3`. */
-export function packageVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)(manifestPath);
+/** Version of this package or of one that it uses, as `1.2.3`. */
+export function packageVersion(name = "toolsrv"): string {
+  const manifest: unknown = require(`${name}/package.json`);
   const version = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined;
   return typeof version === "string" ? version : "unknown";
 }

@@ -72,14 +72,16 @@ function manifest(directory: string, name: string): { readonly [key: string]: un
       build: "toolsrv build",
       start: "node out/server.js",
     },
-    dependencies: { toolsrv: dependency(directory) },
+    dependencies: dependencies(directory),
   };
 }
 
-/** The published version, or the way to a checkout when toolsrv runs from one. */
-function dependency(directory: string): string {
-  if (packageRoot.split(sep).includes("node_modules")) return `^${packageVersion()}`;
-  return `file:${relative(directory, packageRoot).split(sep).join("/")}`;
+/** What out/ imports: published versions, or the way to a checkout and its packages when toolsrv runs from one. */
+function dependencies(directory: string): { readonly [name: string]: string } {
+  const installed = packageRoot.split(sep).includes("node_modules");
+  if (installed) return { toolsrv: `^${packageVersion("toolsrv")}`, zod: `^${packageVersion("zod")}` };
+  const link = (path: string): string => `file:${relative(directory, path).split(sep).join("/")}`;
+  return { toolsrv: link(packageRoot), zod: link(join(packageRoot, "node_modules/zod")) };
 }
 
 /** A block for the configuration file of a desktop host. Absolute paths throughout: hosts start servers anywhere. */
