@@ -1,0 +1,222 @@
+/** `toolsrv init`: what it writes, what it leaves alone, and that the result works as it is. */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, sep } from "node:path";
+import { createInterface } from "node:readline";
+import { parse } from "yaml";
+import { run } from "../../generator/cli/main.js";
+import { memoryIo } from "../lib/io.js";
+import { repo } from "../lib/repo.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("cli: init");
+
+const FILES = [".env.example", ".gitattributes", ".github/workflows/tools.yml", ".gitignore", "data/articles.jsonl", "package.json", "tools.yaml"];
+
+const scratch = mkdtempSync(join(tmpdir(), "toolsrv-init-"));
+test.after(() => rmSync(scratch, { recursive: true }));
+
+let made = 0;
+function emptyFolder(): string {
+  const folder = join(scratch, `project-${++made}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+async function init(cwd: string, ...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const io = memoryIo({ cwd });
+  const code = await run(["init", ...words], io);
+  return { code, out: io.out(), err: io.err() };
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).split(sep).join("/"))
+    .sort();
+}
+
+test("init writes a project and names each file on stdout", async () => {
+  const cwd = emptyFolder();
+  const { code, out, err } = await init(cwd, "support");
+  assert.equal(code, 0);
+  assert.deepEqual(filesIn(join(cwd, "support")), FILES);
+  assert.deepEqual(out.trimEnd().split("\n").sort(), FILES.map((file) => `Wrote support/${file}`).sort());
+  assert.match(err, /^\nNext:\n {2}cd support\n/);
+});
+
+test("init without a directory writes into the current one", async () => {
+  const cwd = emptyFolder();
+  const { code, out } = await init(cwd);
+  assert.equal(code, 0);
+  assert.deepEqual(filesIn(cwd), FILES);
+  assert.match(out, /^Wrote tools\.yaml$/m);
+  assert.equal(JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")).name, basename(cwd));
+});
+
+test("init never overwrites", async () => {
+  const cwd = emptyFolder();
+  for (const file of FILES) {
+    mkdirSync(join(cwd, file, ".."), { recursive: true });
+    writeFileSync(join(cwd, file), `mine: ${file}\n`);
+  }
+  const { code, out } = await init(cwd);
+  assert.equal(code, 0);
+  for (const file of FILES) assert.equal(readFileSync(join(cwd, file), "utf8"), `mine: ${file}\n`);
+  assert.doesNotMatch(out, /Wrote/);
+});
+
+test("init adds what is missing, and no sample rows to a catalog of the user's own", async () => {
+  const cwd = emptyFolder();
+  writeFileSync(join(cwd, "tools.yaml"), "mine: true\n");
+  const { code, out } = await init(cwd);
+  assert.equal(code, 0);
+  assert.deepEqual(filesIn(cwd), FILES.filter((file) => file !== "data/articles.jsonl"));
+  assert.match(out, /^Kept tools\.yaml$/m);
+  assert.match(out, /^Wrote \.env\.example$/m);
+});
+
+test("the desktop block is JSON on stdout, whatever the name holds", async () => {
+  for (const name of ["support", `say "hi"`, "C:\\tools", "naïve ${x}"]) {
+    const cwd = emptyFolder();
+    const { code, out, err } = await init(cwd, "--print-desktop-config", "--name", name);
+    assert.equal(code, 0);
+    const { mcpServers } = JSON.parse(out);
+    assert.deepEqual(Object.keys(mcpServers), [name, "filesystem"]);
+    const { command, args } = mcpServers[name];
+    assert.equal(command, process.execPath);
+    assert.deepEqual(args, ["--", repo("bin/toolsrv"), "serve", join(cwd, "tools.yaml"), "--env-file", join(cwd, ".env.example"), "--name", name]);
+    assert.deepEqual(mcpServers["filesystem"].args, ["-y", "@modelcontextprotocol/server-filesystem", cwd]);
+    assert.match(err, /^Wrote tools\.yaml$/m);
+  }
+});
+
+test("the desktop block names .env once there is one", async () => {
+  const cwd = emptyFolder();
+  writeFileSync(join(cwd, ".env"), "");
+  const { out } = await init(cwd, "--print-desktop-config");
+  assert.ok(JSON.parse(out).mcpServers[basename(cwd)].args.includes(join(cwd, ".env")));
+});
+
+test("a file where the directory should be is a clear error, exit 2", async () => {
+  const cwd = emptyFolder();
+  writeFileSync(join(cwd, "support"), "");
+  const { code, out, err } = await init(cwd, "support");
+  assert.equal(code, 2);
+  assert.equal(out, "");
+  assert.equal(err, "toolsrv init: cannot write support/tools.yaml: a file is in the way of the directory\n");
+});
+
+test("the name of the package is one that npm takes", async () => {
+  for (const [name, want] of [["My Tools", "my-tools"], ["@@@", "tools"], [".hidden_", "hidden_"], ["Ünï", "n"]] as const) {
+    const cwd = emptyFolder();
+    await init(cwd, "--name", name);
+    assert.equal(JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")).name, want);
+  }
+});
+
+test("the sample rows have the fields that the catalog uses", () => {
+  const rows = readFileSync(repo("templates/init/articles.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.equal(rows.length, 60);
+  assert.equal(new Set(rows.map((row) => row.id)).size, 60);
+  const catalog = parse(readFileSync(repo("templates/init/tools.yaml"), "utf8"));
+  const categories = new Set(catalog.tools[0].parameters[0].enum);
+  for (const row of rows) {
+    assert.ok(categories.has(row.category), row.id);
+    assert.ok(["public", "staff"].includes(row.audience), row.id);
+    assert.match(row.updated_at, /^20\d\d-\d\d-\d\d$/);
+    for (const tool of catalog.tools) for (const field of tool.output?.fields ?? []) assert.ok(field in row, `${row.id} has ${field}`);
+  }
+});
+
+test("the catalog shows how each other store is connected, and where its schema is", () => {
+  const text = readFileSync(repo("templates/init/tools.yaml"), "utf8");
+  assert.match(text, /^# yaml-language-server: \$schema=\.\/node_modules\/toolsrv\/specs\/tds\.schema\.json\n/);
+  const shown = text.split("\n").filter((line) => line.startsWith("  # ")).map((line) => line.slice(4)).join("\n");
+  const connections = parse(shown.slice(shown.indexOf("qdrant:"), shown.indexOf("Built in")));
+  assert.deepEqual(Object.values(connections).map((connection) => (connection as { backend: string }).backend), ["qdrant", "pgvector", "chroma", "pinecone", "weaviate", "milvus"]);
+});
+
+test("the workflow checks the committed output", () => {
+  const workflow = parse(readFileSync(repo("templates/init/workflow.yml"), "utf8"));
+  const commands = workflow.jobs.check.steps.map((step: { run?: string }) => step.run);
+  assert.ok(commands.includes("npx toolsrv build --check"));
+});
+
+test("the catalog passes its own validator without a word", async () => {
+  const cwd = emptyFolder();
+  await init(cwd);
+  const io = memoryIo({ cwd });
+  const code = await run(["validate", "tools.yaml", "--strict", "--json", "--env-file", ".env.example"], io);
+  assert.deepEqual(JSON.parse(io.out()), []);
+  assert.equal(code, 0);
+});
+
+test("init, load, build and node out/server.js work offline with no edits", async () => {
+  const cwd = emptyFolder();
+  await init(cwd);
+  // What `npm install` makes of the two file: dependencies.
+  mkdirSync(join(cwd, "node_modules"));
+  symlinkSync(repo(), join(cwd, "node_modules/toolsrv"));
+  symlinkSync(repo("node_modules/zod"), join(cwd, "node_modules/zod"));
+  const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+  for (const name of ["load", "validate", "build"]) {
+    const [program, ...words] = scripts[name].split(" ");
+    assert.equal(program, "toolsrv");
+    const { code, stderr } = await launch(repo("bin/toolsrv"), words, cwd);
+    assert.equal(code, 0, `${name}: ${stderr}`);
+  }
+  assert.equal(scripts.start, "node out/server.js");
+  const search = { name: "search_help", arguments: { query: "flat tyre", limit: 3 } };
+  const count = { name: "count_articles", arguments: { audience: "staff" } };
+  // kb-009 is for staff; the fence of get_article hides it.
+  const fenced = { name: "get_article", arguments: { id: "kb-009" } };
+  const results = await talk(join(cwd, "out/server.js"), [
+    ["initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } }],
+    ["tools/call", search],
+    ["tools/call", count],
+    ["tools/call", fenced],
+  ]);
+  assert.equal(results[0]?.protocolVersion, "2025-06-18");
+  assert.equal(results[1]?.structuredContent?.rows[0]?.title, "Report a flat tyre");
+  assert.equal(results[2]?.structuredContent?.count, 13);
+  assert.equal(results[3]?.structuredContent?.count, 0);
+}, { timeoutMs: 60_000 });
+
+function launch(program: string, args: readonly string[], cwd: string): Promise<{ code: number; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(program, [...args], { cwd }, (error, _, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stderr }));
+  });
+}
+
+interface Result {
+  readonly protocolVersion?: string;
+  readonly structuredContent?: { readonly rows: readonly { readonly title: string }[]; readonly count: number };
+}
+
+/** Sends requests to a server over stdio, one after the other, and returns the results in their order. */
+async function talk(server: string, requests: readonly (readonly [method: string, params: unknown])[]): Promise<readonly Result[]> {
+  const child = spawn(process.execPath, [server], { stdio: ["pipe", "pipe", "pipe"] });
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const results: Result[] = [];
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  try {
+    for (const [id, [method, params]] of requests.entries()) {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      const line = await lines.next();
+      if (line.done === true) throw new Error(`the server ended: ${log}`);
+      const answer: { readonly id: number; readonly result: Result } = JSON.parse(line.value);
+      assert.equal(answer.id, id);
+      results.push(answer.result);
+    }
+  } finally {
+    child.stdin.end();
+    child.kill("SIGTERM");
+  }
+  return results;
+}
+
+test.run();
