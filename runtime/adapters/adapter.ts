@@ -28,6 +28,8 @@ export interface SearchRequest {
   /** Top-level payload keys the caller will use; `null` means all. A hint: more may come back. */
   readonly fields: readonly string[] | null;
   readonly ef?: number;
+  /** `provider/model` that made `vector`; a store that knows its vectors' model refuses another. */
+  readonly embeddedBy?: string;
 }
 
 /** A filter-only read in ascending record-id order. */

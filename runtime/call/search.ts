@@ -36,16 +36,17 @@ export async function count(bound: BoundRead, call: CallContext): Promise<CallRo
 
 async function searchText(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
   const { signal } = call;
-  const [adapter, vector] = await Promise.all([call.services.adapter(bound.plan.connection), embedText(query.embedding, text, call)]);
+  const [adapter, embedded] = await Promise.all([call.services.adapter(bound.plan.connection), embedText(query.embedding, text, call)]);
   const request: SearchRequest = {
     collection: bound.collection,
-    vector,
+    vector: embedded.vector,
     text,
     mode: query.mode,
     alpha: query.alpha ?? DEFAULT_ALPHA,
     filter: bound.filter,
     limit: bound.limit,
     fields: fieldsHint(bound, call),
+    embeddedBy: embedded.by,
     ...(query.ef === undefined ? {} : { ef: query.ef }),
   };
   const found = await adapter.search(request, signal);
@@ -69,13 +70,13 @@ function aboveScore(rows: readonly Row[], minScore: number): readonly Row[] {
   return rows.filter(({ _score }) => typeof _score !== "number" || _score >= minScore);
 }
 
-async function embedText(name: string, text: string, call: CallContext): Promise<Float32Array> {
+async function embedText(name: string, text: string, call: CallContext): Promise<{ readonly vector: Float32Array; readonly by: string }> {
   const { signal } = call;
   try {
     const embedder = await call.services.embedder(name);
     const [vector] = await embedder.embed([text], signal);
     if (vector === undefined) throw new ToolError("embedding_error", `embedding provider '${embedder.provider}' returned no vector`);
-    return vector;
+    return { vector, by: `${embedder.provider}/${embedder.model}` };
   } catch (error) {
     if (!isBackendError(error)) throw error;
     throw new ToolError("embedding_error", error.message, {}, { cause: error });

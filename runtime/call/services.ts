@@ -4,7 +4,6 @@ import type { CallServices, Program } from "../abi/call.js";
 import { BackendError } from "../abi/errors.js";
 import type { Json } from "../abi/plan.js";
 import { fileURLToPath } from "node:url";
-import { openEmbedder } from "../embed/table.js";
 import type { Embedder } from "../embed/embedder.js";
 import { fillSettings } from "./settings.js";
 
@@ -29,6 +28,7 @@ export function createServices(program: Program, env: ReadonlyMap<string, string
   const embedders = openOnce(async (name): Promise<Embedder> => {
     const plan = program.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
+    const { openEmbedder } = await import("../embed/table.js");
     return openEmbedder({ ...plan, config: fillSettings(plan.config ?? {}, env) });
   });
 

@@ -6,7 +6,7 @@ import { BackendError } from "../abi/errors.js";
 import type { Embedder, EmbedderModule } from "./embedder.js";
 
 const PROVIDERS: { readonly [provider: string]: () => Promise<{ readonly embedder: EmbedderModule }> } = {
-  local: () => import("./local.js"),
+  local: () => import("./local/index.js"),
 };
 
 /** Whether this version can embed with a provider; the compiler refuses catalogs that name another. */

@@ -1,6 +1,6 @@
 /** Provider `local`: embedding in this process, without a service. */
-import { BackendError } from "../abi/errors.js";
-import type { EmbedderModule } from "./embedder.js";
+import { BackendError } from "../../abi/errors.js";
+import type { EmbedderModule } from "../embedder.js";
 import { hashText } from "./hashing.js";
 
 /** Vector length of each built-in model. */

@@ -3,7 +3,7 @@
  * needs no download, and is lexical: it finds texts that share words, parts of words or misspellings, not meaning.
  * The numbers below are part of stored data: changing any of them needs a new model name.
  */
-import { foldText } from "../abi/text.js";
+import { foldText } from "../../abi/text.js";
 
 /** Weight of a whole word against that of one character n-gram. */
 const WORD_WEIGHT = 1.0;

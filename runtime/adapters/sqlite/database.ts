@@ -1,0 +1,98 @@
+/** The connection to one database file: opened read-only, with the functions that filters use and cached statements. */
+import { stat } from "node:fs/promises";
+import Database from "better-sqlite3";
+import * as sqliteVec from "sqlite-vec";
+import { BackendError } from "../../abi/errors.js";
+import { likeMatcher, wordMatcher } from "../../abi/text.js";
+import { sqliteError } from "../errors.js";
+import { FUNCTIONS } from "./filter.js";
+import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
+
+export type Connection = Database.Database;
+
+/** Milliseconds that SQLite itself waits for a lock; it blocks the process, so the adapter's own retries wait longer. */
+const LOCK_WAIT_MS = 20;
+const MAX_STATEMENTS = 200;
+
+/**
+ * Opens an existing file that `toolsrv load` wrote.
+ * @throws BackendError with what to do: no file, not a database, not ours, a newer format.
+ */
+export async function openDatabase(file: string, name: string): Promise<Connection> {
+  const found = await stat(file).catch(() => null);
+  if (found === null) throw new BackendError("not_found", "sqlite", `there is no database '${name}'; create it with: ${loadCommand("…")}`);
+  if (!found.isFile()) throw new BackendError("not_found", "sqlite", `'${name}' is not a file`);
+  try {
+    const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
+    try {
+      prepareConnection(db);
+      checkFormat(db, name);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  } catch (error) {
+    throw sqliteError(error, name);
+  }
+}
+
+/** How to fill a collection. */
+export function loadCommand(collection: string): string {
+  return `toolsrv load tools.yaml --connection … --collection ${collection} FILE`;
+}
+
+/** What reading and loading connections share. */
+export function prepareConnection(db: Connection): void {
+  db.pragma("cache_size = -65536");
+  db.pragma("mmap_size = 1073741824");
+  try {
+    sqliteVec.load(db);
+  } catch (error) {
+    throw new BackendError("unsupported", "sqlite", `sqlite-vec cannot be loaded on ${process.platform}-${process.arch}; install toolsrv with its optional packages`, { cause: error });
+  }
+  db.function(FUNCTIONS.like, { deterministic: true }, lastMatcher(likeMatcher));
+  db.function(FUNCTIONS.words, { deterministic: true }, lastMatcher(wordMatcher));
+}
+
+/** SQLite calls a function once a row with the same pattern: the matcher of the last one is kept. */
+function lastMatcher(make: (pattern: string) => (value: string) => boolean): (value: unknown, pattern: unknown) => number {
+  let lastPattern: string | null = null;
+  let matches: (value: string) => boolean = () => false;
+  return (value, pattern) => {
+    if (typeof value !== "string" || typeof pattern !== "string") return 0;
+    if (pattern !== lastPattern) [lastPattern, matches] = [pattern, make(pattern)];
+    return matches(value) ? 1 : 0;
+  };
+}
+
+function checkFormat(db: Connection, name: string): void {
+  const ours = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(COLLECTIONS_TABLE.slice(1, -1));
+  if (ours === undefined) throw new BackendError("protocol", "sqlite", `'${name}' was not written by toolsrv; fill a new file with: ${loadCommand("…")}`);
+  const format = db.pragma("user_version", { simple: true });
+  if (format !== FORMAT) throw new BackendError("protocol", "sqlite", `'${name}' has format ${String(format)}, this toolsrv reads format ${FORMAT}; load it again with --replace`);
+}
+
+/** Prepared statements by their text; the least recently used one goes first. */
+export class Statements {
+  readonly #db: Connection;
+  readonly #prepared = new Map<string, Database.Statement>();
+
+  constructor(db: Connection) {
+    this.#db = db;
+  }
+
+  get(sql: string): Database.Statement {
+    const before = this.#prepared.get(sql);
+    if (before !== undefined) {
+      this.#prepared.delete(sql);
+      this.#prepared.set(sql, before);
+      return before;
+    }
+    const statement = this.#db.prepare(sql);
+    this.#prepared.set(sql, statement);
+    const [oldest] = this.#prepared.keys();
+    if (this.#prepared.size > MAX_STATEMENTS && oldest !== undefined) this.#prepared.delete(oldest);
+    return statement;
+  }
+}

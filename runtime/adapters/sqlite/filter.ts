@@ -1,0 +1,194 @@
+/**
+ * Filters as SQL over a collection's columns. Pure; values go into parameters, paths into quoted names after they
+ * were held against the grammar of paths, so no text of a caller ever becomes SQL.
+ * Selects exactly the rows for which `evaluate` of runtime/abi/filter.ts is true.
+ */
+import { BackendError } from "../../abi/errors.js";
+import { type Condition, type Filter, idOperand, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
+import { parseLike, wordsOf } from "../../abi/text.js";
+import { columnName, encodeWord, FALSE, isColumnPath, LIST_START, NULL, tableName, TRUE } from "./layout.js";
+
+export type SqlValue = string | number;
+
+/** A condition in SQL with its parameters, in the order of their question marks. */
+export interface Sql {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+export interface FilterTarget {
+  readonly collection: string;
+  /** Paths that any record of the collection has; `null` when that is not known (no file is read). */
+  readonly paths: ReadonlySet<string> | null;
+}
+
+/** Functions that the connection registers, for what SQLite's own operators mean differently. */
+export const FUNCTIONS = { like: "toolsrv_like", words: "toolsrv_words" } as const;
+
+/** Lists longer than this travel as one JSON parameter: SQLite bounds the number of parameters. */
+const MAX_PLACEHOLDERS = 16;
+
+/** Longest pattern that SQLite's LIKE takes, in bytes; longer ones go to our function at once. */
+const MAX_LIKE_BYTES = 10_000;
+
+const NOTHING: Sql = { sql: "0", params: [] };
+const EVERYTHING: Sql = { sql: "1", params: [] };
+
+/** The WHERE condition of a filter over the alias `f`. @throws BackendError unsupported for a path that cannot be a column. */
+export function compileFilter(filter: Filter, target: FilterTarget = { collection: "collection", paths: null }): Sql {
+  if ("and" in filter) return combine("AND", filter.and.map((part) => compileFilter(part, target)), EVERYTHING);
+  if ("or" in filter) return combine("OR", filter.or.map((part) => compileFilter(part, target)), NOTHING);
+  if (isIdPath(filter.path)) return compileCondition(`f."@id"`, { ...filter, value: idOperand(filter.op, filter.value) }, target);
+  if (!isColumnPath(filter.path)) throw new BackendError("unsupported", "sqlite", `sqlite cannot filter on the path '${filter.path}'`);
+  const known = target.paths === null || target.paths.has(filter.path);
+  return compileCondition(known ? `f.${columnName(filter.path)}` : "NULL", filter, target);
+}
+
+function combine(word: "AND" | "OR", parts: readonly Sql[], empty: Sql): Sql {
+  const [first] = parts;
+  if (first === undefined) return empty;
+  if (parts.length === 1) return first;
+  return { sql: parts.map(({ sql }) => `(${sql})`).join(` ${word} `), params: parts.flatMap(({ params }) => params) };
+}
+
+function compileCondition(column: string, condition: Condition, target: FilterTarget): Sql {
+  const { op, value } = condition;
+  switch (op) {
+    case "eq":
+      return isScalar(value) ? compare(column, "=", value) : NOTHING;
+    case "ne":
+      return isScalar(value) ? compare(column, "IS NOT", value) : EVERYTHING;
+    case "in":
+      return among(column, toList(value));
+    case "nin":
+      return not(column, among(column, toList(value)));
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+      return order(column, op, value);
+    case "exists":
+      return { sql: value === false ? `${column} IS NULL OR ${column} = ${NULL}` : `${column} IS NOT NULL AND ${column} <> ${NULL}`, params: [] };
+    case "is_null":
+      return { sql: `${column} ${value === false ? "IS NOT" : "="} ${NULL}`, params: [] };
+    case "contains_any":
+    case "contains_all":
+      return contains(column, op, toList(value));
+    case "like":
+      return typeof value === "string" ? like(column, value) : NOTHING;
+    case "text_match":
+      return typeof value === "string" ? textMatch(column, value, target) : NOTHING;
+    default:
+      return op satisfies never;
+  }
+}
+
+function isScalar(value: Operand): value is Scalar {
+  return value === null || typeof value !== "object";
+}
+
+/** Numbers and texts are parameters; the three constants are spelled out. */
+function operand(value: Scalar): Sql {
+  if (value === null) return { sql: NULL, params: [] };
+  if (typeof value === "boolean") return { sql: value ? TRUE : FALSE, params: [] };
+  return { sql: "?", params: [value] };
+}
+
+function compare(column: string, operator: string, value: Scalar): Sql {
+  const right = operand(value);
+  return { sql: `${column} ${operator} ${right.sql}`, params: right.params };
+}
+
+function not(column: string, { sql, params }: Sql): Sql {
+  return { sql: `${column} IS NULL OR NOT (${sql})`, params };
+}
+
+const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+/**
+ * SQLite orders numbers before texts before blobs whatever their values, so each comparison is bounded to the
+ * operand's own type; an index can serve both bounds.
+ */
+function order(column: string, op: keyof typeof OPERATORS, value: Operand): Sql {
+  const operator = OPERATORS[op];
+  const upwards = op === "gt" || op === "gte";
+  if (typeof value === "number") return { sql: `${column} ${operator} ?${upwards ? ` AND ${column} < ''` : ""}`, params: [value] };
+  if (typeof value === "string") return { sql: `${column} ${operator} ? AND ${column} ${upwards ? "< x''" : ">= ''"}`, params: [value] };
+  return NOTHING;
+}
+
+function among(column: string, values: readonly Scalar[]): Sql {
+  if (values.length === 0) return NOTHING;
+  const direct = scalarAmong(column, values);
+  const listed = listHas(column, values);
+  return { sql: `${direct.sql} OR ${listed.sql}`, params: [...direct.params, ...listed.params] };
+}
+
+function scalarAmong(column: string, values: readonly Scalar[]): Sql {
+  const plain = values.filter((value): value is string | number => typeof value === "string" || typeof value === "number");
+  const constants = values.filter((value) => value === null || typeof value === "boolean").map((value) => operand(value).sql);
+  if (plain.length <= MAX_PLACEHOLDERS) {
+    return { sql: `${column} IN (${[...plain.map(() => "?"), ...constants].join(", ")})`, params: plain };
+  }
+  const fromJson = `${column} IN (SELECT value FROM json_each(?))`;
+  const sql = constants.length === 0 ? fromJson : `(${fromJson} OR ${column} IN (${constants.join(", ")}))`;
+  return { sql, params: [JSON.stringify(plain)] };
+}
+
+/** True when the column holds a list with one of the values in it. The operands travel as JSON, so that types compare. */
+function listHas(column: string, values: readonly Scalar[]): Sql {
+  return {
+    sql: `(${isListSql(column)} AND EXISTS (SELECT 1 FROM json_each(CAST(${column} AS TEXT)) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`,
+    params: [JSON.stringify(values)],
+  };
+}
+
+function isListSql(column: string): string {
+  return `typeof(${column}) = 'blob' AND substr(${column}, 1, 1) = ${LIST_START}`;
+}
+
+/** Two elements of json_each are the same JSON scalar; integers and reals are both numbers. */
+function sameJson(a: string, b: string): string {
+  return `${a}.type NOT IN ('array', 'object') AND replace(${a}.type, 'integer', 'real') = replace(${b}.type, 'integer', 'real') AND ${a}.value IS ${b}.value`;
+}
+
+function contains(column: string, op: "contains_any" | "contains_all", values: readonly Scalar[]): Sql {
+  if (values.length === 0) return NOTHING;
+  if (op === "contains_any") return listHas(column, values);
+  return {
+    sql: `${isListSql(column)} AND NOT EXISTS (SELECT 1 FROM json_each(?) o WHERE NOT EXISTS (SELECT 1 FROM json_each(CAST(${column} AS TEXT)) e WHERE ${sameJson("e", "o")}))`,
+    params: [JSON.stringify(values)],
+  };
+}
+
+/**
+ * SQLite's LIKE folds ASCII only, so its yes is right and its no is right for ASCII texts; what remains (a text with
+ * other letters, a pattern with other letters) is asked of our function.
+ */
+function like(column: string, pattern: string): Sql {
+  const isText = `typeof(${column}) = 'text'`;
+  const ask = `${FUNCTIONS.like}(${column}, ?)`;
+  if (Buffer.byteLength(pattern) > MAX_LIKE_BYTES || pattern.includes("\0")) return { sql: `${isText} AND ${ask}`, params: [pattern] };
+  return {
+    sql: `${isText} AND (${column} LIKE ? ESCAPE '\\' OR (${column} GLOB '*[^' || char(1) || '-~]*' AND ${ask}))`,
+    params: [canonicalLike(pattern), pattern],
+  };
+}
+
+/** The pattern with a backslash only where LIKE needs one: it refuses a lone one at the end. */
+function canonicalLike(pattern: string): string {
+  return parseLike(pattern)
+    .map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text.replace(/[\\%_]/g, "\\$&")))
+    .join("");
+}
+
+/** The index finds the few records that have all the words anywhere; our function decides about the one field. */
+function textMatch(column: string, text: string, { collection }: FilterTarget): Sql {
+  const words = [...new Set(wordsOf(text))];
+  if (words.length === 0) return NOTHING;
+  const table = tableName(collection, "text");
+  return {
+    sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND typeof(${column}) = 'text' AND ${FUNCTIONS.words}(${column}, ?)`,
+    params: [words.map((word) => `"${encodeWord(word)}"`).join(" AND "), text],
+  };
+}

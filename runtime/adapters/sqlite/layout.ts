@@ -1,0 +1,108 @@
+/**
+ * How records lie in the database file; shared by the reader (this adapter) and the writer (`toolsrv load`).
+ * A collection is four tables, joined by "@row":
+ *   NAME/fields   one column a filterable path, typed values: what filters test
+ *   NAME/vectors  the embedding of each record
+ *   NAME/text     a full-text index of the records' words, without the texts
+ *   NAME/records  the record as JSON, read only for rows that are returned
+ * Names are quoted everywhere; SQLite compares them without case, so capitals are escaped.
+ */
+import { isRecord } from "../../abi/paths.js";
+import { wordsOf } from "../../abi/text.js";
+
+/** Changes when a file written before can no longer be read. */
+export const FORMAT = 1;
+
+/** Tables that describe the file: who embedded which collection, and how. */
+export const COLLECTIONS_TABLE = `"@collections"`;
+
+/** Longest path a filter can name. */
+const MAX_SEGMENTS = 3;
+const SEGMENT = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export type Part = "fields" | "vectors" | "text" | "records";
+
+/** A table of a collection, quoted: `"movies/fields"`. */
+export function tableName(collection: string, part: Part): string {
+  return quoteName(escapeName(collection, part));
+}
+
+/** A table of a collection as SQLite's own tables name it, without quotes. */
+export function escapeName(collection: string, part: Part): string {
+  return `${escapeCase(collection)}/${part}`;
+}
+
+/** The column of a path, quoted: `"profile.region"`. */
+export function columnName(path: string): string {
+  return quoteName(escapeCase(path));
+}
+
+/** A column's name back to its path. */
+export function pathOfColumn(column: string): string {
+  return column.replace(/\^(.)/gs, (_, char: string) => char.toUpperCase());
+}
+
+/** `^` marks a capital, because SQLite's names ignore case where JSON's keys don't. */
+function escapeCase(name: string): string {
+  return name.replace(/[A-Z^]/g, (char) => `^${char.toLowerCase()}`);
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Whether a path can be a column: one to three plain names. */
+export function isColumnPath(path: string): boolean {
+  const segments = path.split(".");
+  return segments.length <= MAX_SEGMENTS && segments.every((segment) => SEGMENT.test(segment));
+}
+
+/** Whether the store can hold a collection of this name. */
+export function isCollectionName(name: string): boolean {
+  return /^[^\0]{1,128}$/su.test(name) && !/^sqlite_/i.test(name) && !name.startsWith("@");
+}
+
+/** A value as a column holds it. Types that SQLite lacks are blobs of their JSON, so that no test can mix them up with texts. */
+export type ColumnValue = number | string | Buffer;
+
+/**
+ * The columns of a record: every path of up to three plain names. Lists are kept whole, objects as a mark that
+ * they are there; the record id has a column of its own.
+ */
+export function columnsOf(record: { readonly [key: string]: unknown }): ReadonlyMap<string, ColumnValue> {
+  const columns = new Map<string, ColumnValue>();
+  const walk = (value: { readonly [key: string]: unknown }, prefix: string, depth: number): void => {
+    for (const [key, item] of Object.entries(value)) {
+      if (!SEGMENT.test(key)) continue;
+      const path = prefix + key;
+      columns.set(path, columnValue(item));
+      if (isRecord(item) && depth < MAX_SEGMENTS) walk(item, `${path}.`, depth + 1);
+    }
+  };
+  walk(record, "", 1);
+  return columns;
+}
+
+function columnValue(value: unknown): ColumnValue {
+  if (typeof value === "string" || typeof value === "number") return value;
+  return Buffer.from(isRecord(value) ? "{}" : JSON.stringify(value));
+}
+
+/** The column values of `true`, `false`, `null`, and the first byte of a list. */
+export const TRUE = "CAST('true' AS BLOB)";
+export const FALSE = "CAST('false' AS BLOB)";
+export const NULL = "CAST('null' AS BLOB)";
+export const LIST_START = "CAST('[' AS BLOB)";
+
+/**
+ * A text as the full-text index holds it: its folded words in ASCII, so that SQLite's own idea of letters, which
+ * ends with an older Unicode, never splits or drops one.
+ */
+export function indexWords(text: string): string {
+  return wordsOf(text).map(encodeWord).join(" ");
+}
+
+/** Words of a query for the index; each is one token. */
+export function encodeWord(word: string): string {
+  return /^[a-z0-9]+$/.test(word) ? word : Array.from(word, (char) => (/[a-z0-9]/.test(char) ? char : `x${char.codePointAt(0)?.toString(16)}x`)).join("");
+}

@@ -1,0 +1,101 @@
+/**
+ * The statements of this adapter, built from requests. Pure: `search`, `fetch` and `count` run exactly the text that
+ * `explain` shows.
+ */
+import type { Filter } from "../../abi/filter.js";
+import { wordsOf } from "../../abi/text.js";
+import type { FetchRequest } from "../adapter.js";
+import { compileFilter, type Sql, type SqlValue } from "./filter.js";
+import { encodeWord, tableName } from "./layout.js";
+
+/** Parameters with the query vector among them. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly (SqlValue | Float32Array)[];
+}
+
+/** Paths of a collection, as far as they are known. */
+export type Paths = ReadonlySet<string> | null;
+
+/** Rows of a scan, `from < "@row" <= to`: a large collection is searched in slices. */
+export interface Slice {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The nearest records by cosine, best first, equal ones by id. A vector without direction (a text without words)
+ * is similar to nothing: 0. Exact: every record that the filter selects is compared.
+ */
+export function denseSql(collection: string, vector: Float32Array, filter: Filter | null, limit: number, paths: Paths, slice: Slice | null = null): Statement {
+  const vectors = tableName(collection, "vectors");
+  const where = whereSql(filter, collection, paths);
+  const score = `ifnull(1 - vec_distance_cosine(v."vector", ?), 0)`;
+  // CROSS JOIN keeps the order: the filter runs first, over the narrow table, and vectors are read for what is left.
+  const from = where === null ? `${vectors} v` : `${tableName(collection, "fields")} f CROSS JOIN ${vectors} v ON v."@row" = f."@row"`;
+  const scan = where === null ? "v" : "f";
+  const bounds: Sql | null = slice === null ? null : { sql: `${scan}."@row" > ? AND ${scan}."@row" <= ?`, params: [slice.from, slice.to] };
+  const conditions = [bounds, where].filter((part) => part !== null);
+  return {
+    sql: lines(
+      `SELECT v."@row" AS "row", v."@id" AS "id", ${score} AS "score"`,
+      `FROM ${from}`,
+      conditions.length > 0 && `WHERE ${conditions.map(({ sql }) => (conditions.length > 1 ? `(${sql})` : sql)).join(" AND ")}`,
+      `ORDER BY "score" DESC, "id" LIMIT ?`,
+    ),
+    params: [vector, ...conditions.flatMap(({ params }) => params), limit],
+  };
+}
+
+/** The records that share words with the text, best by BM25 first, equal ones by id; `null` for a text without words. */
+export function wordsSql(collection: string, text: string, filter: Filter | null, limit: number, paths: Paths): Statement | null {
+  const words = [...new Set(wordsOf(text))];
+  if (words.length === 0) return null;
+  const table = tableName(collection, "text");
+  const where = whereSql(filter, collection, paths);
+  return {
+    sql: lines(
+      `SELECT f."@row" AS "row", f."@id" AS "id", -bm25(${table}) AS "score"`,
+      `FROM ${table} JOIN ${tableName(collection, "fields")} f ON f."@row" = ${table}.rowid`,
+      `WHERE ${table} MATCH ?${where === null ? "" : ` AND (${where.sql})`}`,
+      `ORDER BY "score" DESC, "id" LIMIT ?`,
+    ),
+    params: [`{text} : (${words.map((word) => `"${encodeWord(word)}"`).join(" OR ")})`, ...(where?.params ?? []), limit],
+  };
+}
+
+/** The matching records in id order. */
+export function fetchSql({ collection, filter, limit, offset }: FetchRequest, paths: Paths): Statement {
+  const where = whereSql(filter, collection, paths);
+  return {
+    sql: lines(
+      `SELECT f."@id" AS "id", r."record"`,
+      `FROM ${tableName(collection, "fields")} f JOIN ${tableName(collection, "records")} r ON r."@row" = f."@row"`,
+      where !== null && `WHERE ${where.sql}`,
+      `ORDER BY f."@id" LIMIT ? OFFSET ?`,
+    ),
+    params: [...(where?.params ?? []), limit, offset],
+  };
+}
+
+/** How many records match. */
+export function countSql(collection: string, filter: Filter | null, paths: Paths): Statement {
+  const where = whereSql(filter, collection, paths);
+  return {
+    sql: lines(`SELECT count(*) AS "n" FROM ${tableName(collection, "fields")} f`, where !== null && `WHERE ${where.sql}`),
+    params: where?.params ?? [],
+  };
+}
+
+/** The records of found rows, in no particular order. */
+export function recordsSql(collection: string): string {
+  return `SELECT "record" FROM ${tableName(collection, "records")} WHERE "@row" = ?`;
+}
+
+function whereSql(filter: Filter | null, collection: string, paths: Paths): Sql | null {
+  return filter === null ? null : compileFilter(filter, { collection, paths });
+}
+
+function lines(...parts: readonly (string | false)[]): string {
+  return parts.filter((part) => part !== false).join("\n");
+}
