@@ -95,7 +95,7 @@ const RULES: readonly Rule[] = [
     because: "this script of `make gen` is no part of the phase",
   },
   {
-    files: "generator/trace-cli/gen-*.ts", room: 2, may: [SHARED, "generator/cli/exit.ts"], packages: ["openapi-typescript", "typescript", "yaml", "zod"],
+    files: "generator/trace-cli/gen-*.ts", room: 2, may: [SHARED, "generator/1-parse/openapi.ts", "generator/cli/exit.ts"], packages: ["openapi-typescript", "typescript", "yaml", "zod"],
     because: "this script of `make gen` is no part of a command",
   },
   {
