@@ -168,5 +168,7 @@ export interface Engine {
   mayCall(tool: string, principal: Principal): boolean;
   /** Opens and asks every connection; one dead connection does not stop the others. */
   health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
+  /** Asks every embedder of the program for one short text. */
+  embedHealth(): Promise<{ readonly [embedding: string]: ConnectionHealth }>;
   close(): Promise<void>;
 }

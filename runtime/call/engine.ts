@@ -33,18 +33,18 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     code: () => (loading ??= program.code()),
   };
 
-  const probe = async (connection: string): Promise<ConnectionHealth> => {
+  const probe = async (name: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<ConnectionHealth> => {
     const startedMs = now();
     const deadline = new Deadline({
       timeoutMs: HEALTH_TIMEOUT_MS,
-      onTimeout: () => toolError("timeout", { tool: `health of ${connection}`, seconds: HEALTH_TIMEOUT_MS / 1000 }),
+      onTimeout: () => toolError("timeout", { tool: `health of ${name}`, seconds: HEALTH_TIMEOUT_MS / 1000 }),
       onCancel: () => toolError("cancelled", {}),
     });
     const finish = (ok: boolean, detail: string): ConnectionHealth => ({ ok, detail, latency_ms: Math.max(0, Math.round(now() - startedMs)) });
     try {
       const { signal } = deadline;
-      await new Promise<void>((resolve, reject) => {
-        services.adapter(connection).then((adapter) => adapter.health(signal)).then(resolve, reject);
+      await new Promise<unknown>((resolve, reject) => {
+        ask(signal).then(resolve, reject);
         deadline.onAbort(reject);
       });
       return finish(true, "ok");
@@ -55,16 +55,18 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     }
   };
 
+  const probeAll = async (names: readonly string[], ask: (name: string, signal: AbortSignal) => Promise<unknown>): Promise<{ readonly [name: string]: ConnectionHealth }> => {
+    const results = await Promise.all(names.map((name) => probe(name, (signal) => ask(name, signal))));
+    return Object.fromEntries(names.map((name, index) => [name, results[index] as ConnectionHealth]));
+  };
+
   return {
     program,
     load: async () => void (await running.code()),
     call: (tool: string, args: unknown, caller: Caller): Promise<Envelope> => runCall(running, tool, args, caller),
     mayCall: (tool: string, principal: Principal) => mayCall(program, tool, principal),
-    async health() {
-      const names = Object.keys(program.connections);
-      const results = await Promise.all(names.map(probe));
-      return Object.fromEntries(names.map((name, index) => [name, results[index] as ConnectionHealth]));
-    },
+    health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
+    embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.embedder(name).then((embedder) => embedder.embed(["ready"], signal))),
     close: () => services.close(),
   };
 }
