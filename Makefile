@@ -5,11 +5,12 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build types layout out out-check smoke clean
+.PHONY: all check demo test setup build types gen gen-check layout out out-check smoke clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
+GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
-all: test
+all: gen-check test
 check: all
 
 setup:
@@ -22,6 +23,13 @@ build: setup
 	  [ -e "$${source%.js}.ts" ] || rm -f "$$file" "$$file.map" "$${file%.js}.d.ts"; done
 
 types: build
+
+# Types and references made from specs/ and from tables in the code.
+gen: setup
+	@set -e; for script in $(GENERATORS); do node --import tsx $$script; done
+
+gen-check: setup
+	@set -e; for script in $(GENERATORS); do node --import tsx $$script --check; done
 
 # The rules of who may import whom.
 layout: build

@@ -1,6 +1,6 @@
 /** The shell around the commands, with a table of its own, so that only the shell is tested. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -208,6 +208,16 @@ test("the launcher hands --env-file to toolsrv, not to Node", async () => {
   const { code, stderr } = await launch(repo("bin/toolsrv"), ["validate", "--env-file", "/nowhere/.env", "--jsn"]);
   assert.equal(code, 2);
   assert.match(stderr, /unknown option --jsn/);
+});
+
+test("a reader that goes away ends a command quietly", async () => {
+  const child = spawn(repo("bin/toolsrv"), ["--help"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  assert.equal(code, 0);
+  assert.equal(errors, "");
 });
 
 test("the launcher says what to run when dist/ is missing", async () => {
