@@ -1,0 +1,12 @@
+/**
+ * THE door: every name that generated code may use, published as toolsrv/runtime/v1. An explicit list, because each
+ * name here is a promise to files that users have committed. Nothing inside this repository imports it.
+ */
+export { serve } from "../serve/main.js";
+export { bind } from "../call/bind.js";
+export { collections } from "../call/collections.js";
+export { count, lookup, scroll, search } from "../call/search.js";
+export { shape } from "../call/shape.js";
+export type { CallContext, Envelope, Handler, Program, ServePlan, ToolCode } from "./call.js";
+export type { ToolDefinition } from "./params.js";
+export type { CatalogPlan, ConnectionPlan, EmbeddingPlan, PlanTable, ToolPlan } from "./plan.js";

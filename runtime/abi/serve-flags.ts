@@ -1,0 +1,42 @@
+/**
+ * The flags of a server, as data: `toolsrv serve` and `node out/server.js` take the same ones. Here, because the
+ * command line may not load the runtime to print its help, and the runtime may never load the command line.
+ */
+
+export interface ServeFlag {
+  /** Long name without dashes: `env-file`. */
+  readonly name: string;
+  /** Placeholder of the value; a flag without one is a switch, and `default: true` gives it a `--no-` form. */
+  readonly value?: string;
+  readonly help: string;
+  readonly default?: true;
+  /** Specified but not built yet: refused by name and left out of the help. */
+  readonly unavailable?: true;
+}
+
+export const SERVE_FLAGS: readonly ServeFlag[] = [
+  { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
+  { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" },
+  { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
+  { name: "auth", value: "MODE", help: "none (loopback only)" },
+  { name: "allow-origin", value: "ORIGIN,…", help: "browser origins to answer beside loopback and the server's own" },
+  { name: "meta-tools", default: true, help: "advertise list_available_tools and run_tool" },
+  { name: "shutdown-grace-s", value: "SECONDS", help: "time for calls in flight after SIGTERM (default 30)" },
+  { name: "log-format", value: "FORMAT", help: "text or json (default text)" },
+  { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },
+  { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
+  { name: "watch", default: true, help: "reload the catalog when it is saved (stdio)", unavailable: true },
+  { name: "enable-define", help: "advertise describe_collection and define_tool", unavailable: true },
+  { name: "public-url", value: "URL", help: "https:// address of the server", unavailable: true },
+  { name: "jwt-issuer", value: "URL", help: "expected issuer", unavailable: true },
+  { name: "jwt-audience", value: "NAME", help: "expected audience", unavailable: true },
+  { name: "jwks-url", value: "URL", help: "keys of the issuer", unavailable: true },
+  { name: "api-keys-file", value: "FILE", help: "JSON of keys to principals", unavailable: true },
+  { name: "auth-store", value: "STORE", help: "sqlite or redis", unavailable: true },
+  { name: "redis-url", value: "URL", help: "address of the redis store", unavailable: true },
+  { name: "audit-log", value: "FILE", help: "append audit events as JSONL", unavailable: true },
+  { name: "audit-sink", value: "SINK", help: "file, http or otlp", unavailable: true },
+  { name: "audit-url", value: "URL", help: "address of the audit sink", unavailable: true },
+  { name: "route-by-claim", value: "CLAIM", help: "claim that selects the catalog", unavailable: true },
+  { name: "default-project", value: "NAME", help: "catalog for callers without the claim", unavailable: true },
+];

@@ -1,0 +1,81 @@
+/**
+ * tools/call: sees through run_tool, runs the tool in the engine, and words the outcome. A failed call is a result
+ * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
+ */
+import { randomUUID } from "node:crypto";
+import { CODES, type CodeEntry } from "../abi/codes.js";
+import { isBackendError, isToolError } from "../abi/errors.js";
+import { answer, type Answer } from "./answer.js";
+import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isObject, type Request, resultText } from "./jsonrpc.js";
+import { resolveTarget } from "./meta-tools.js";
+import { failureResult, payloadResult } from "./result.js";
+import type { McpServer, Peer } from "./server.js";
+import type { ProtocolVersion } from "./versions.js";
+
+/** The answer, or `null` for a call that its peer has cancelled. Never rejects. */
+export function callTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion): Answer | Promise<Answer | null> {
+  const { id, params } = request;
+  const name = params["name"];
+  const args = params["arguments"] ?? undefined;
+  if (typeof name !== "string") return answer(errorText(id, INVALID_PARAMS, "params.name is the name of a tool"));
+  if (args !== undefined && !isObject(args)) return answer(errorText(id, INVALID_PARAMS, "params.arguments is an object"));
+
+  const target = resolveTarget(name, args, mcp.metaTools);
+  switch (target.kind) {
+    case "list":
+      return mcp.lists.available(version, peer.principal).answer(id);
+    case "unusable":
+      return answer(resultText(id, payloadResult({ rows: [], count: 0, message: target.message }, version)));
+    case "tool":
+      return runTool(mcp, request, peer, version, target.name, target.args);
+    default:
+      return target satisfies never;
+  }
+}
+
+async function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Promise<Answer | null> {
+  const { id } = request;
+  const signal = peer.begin(id);
+  if (signal === null) return answer(errorText(null, -32600, "a call with this id is still running"), 400);
+  const caller = { requestId: randomUUID(), principal: peer.principal, signal };
+  try {
+    const payload = isAuthoring(mcp, tool)
+      ? await mcp.authoring.call(tool, isObject(args) ? args : {}, caller)
+      : await mcp.engine.call(tool, args, caller);
+    return answer(resultText(id, payloadResult(payload, version)));
+  } catch (error) {
+    return failure(mcp, error, request, peer, tool, caller.requestId);
+  } finally {
+    peer.end(id);
+  }
+}
+
+function isAuthoring(mcp: McpServer, tool: string): mcp is McpServer & { readonly authoring: NonNullable<McpServer["authoring"]> } {
+  return mcp.authoring?.definitions.some((definition) => definition.name === tool) === true;
+}
+
+/** Words what a call threw. What is neither the caller's nor a store's doing is a bug: logged whole, answered -32603. */
+function failure(mcp: McpServer, error: unknown, request: Request, peer: Peer, tool: string, requestId: string): Answer | null {
+  const { id } = request;
+  if (isToolError(error)) {
+    if (error.code === "cancelled") return null;
+    const { http, rpc }: CodeEntry = CODES[error.code];
+    const retryAfterS = error.data["retry_after_s"];
+    if (peer.transport === "http" && http !== undefined) {
+      const data = { code: error.code, ...(typeof retryAfterS === "number" ? { retry_after_s: retryAfterS } : {}) };
+      const headers = typeof retryAfterS === "number" ? ([["retry-after", String(Math.ceil(retryAfterS))]] as const) : undefined;
+      return answer(errorText(id, rpc ?? INTERNAL_ERROR, error.message, data), http, headers);
+    }
+    if (error.code !== "internal") {
+      const { code, message, retryable } = error;
+      return answer(resultText(id, failureResult({ code, message, retryable, tool, ...(typeof retryAfterS === "number" ? { retry_after_s: retryAfterS } : {}) })));
+    }
+  }
+  if (isBackendError(error)) {
+    const retryable = error.kind === "unreachable" || error.kind === "busy";
+    mcp.log.warn("backend error", { request_id: requestId, tool, backend: error.backend, kind: error.kind, error });
+    return answer(resultText(id, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool })));
+  }
+  mcp.log.error("tool call failed", { request_id: requestId, tool, error });
+  return answer(errorText(id, INTERNAL_ERROR, "internal error"));
+}

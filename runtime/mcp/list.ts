@@ -1,0 +1,115 @@
+/**
+ * tools/list and list_available_tools. Both answers depend only on the protocol version and on what the caller may
+ * call, so each is serialized once per combination and sent as bytes from then on.
+ */
+import type { Engine, Principal } from "../abi/call.js";
+import type { ToolDefinition } from "../abi/params.js";
+import type { Json } from "../abi/plan.js";
+import { FixedResult } from "./answer.js";
+import { META_TOOLS } from "./meta-tools.js";
+import { payloadResult } from "./result.js";
+import type { ProtocolVersion } from "./versions.js";
+
+/** Distinct sets of visible tools that are remembered; there are as many as role combinations in use. */
+const MAX_VISIBILITIES = 256;
+
+export interface ToolLists {
+  /** Result of tools/list. */
+  tools(version: ProtocolVersion, principal: Principal): FixedResult;
+  /** Result of calling list_available_tools. */
+  available(version: ProtocolVersion, principal: Principal): FixedResult;
+}
+
+export interface ListParts {
+  readonly engine: Engine;
+  readonly metaTools: boolean;
+  /** Definitions of the authoring tools, when there are any. */
+  readonly authoring: readonly ToolDefinition[];
+}
+
+export function createLists({ engine, metaTools, authoring }: ListParts): ToolLists {
+  const { tools } = engine.program;
+  // Without roles everybody sees everything, and there is nothing to ask per request.
+  const restricted = engine.program.settings.security?.["rbac"] !== undefined;
+  const visibilities = new Map<string, VersionLists>();
+  const everything = new VersionLists(metaTools, [...tools, ...authoring]);
+
+  const listsFor = (principal: Principal): VersionLists => {
+    if (!restricted) return everything;
+    const visible = [...tools, ...authoring].filter((tool) => engine.mayCall(tool.name, principal));
+    const key = visible.map((tool) => tool.name).join(" ");
+    let lists = visibilities.get(key);
+    if (lists === undefined) {
+      lists = new VersionLists(metaTools, visible);
+      if (visibilities.size < MAX_VISIBILITIES) visibilities.set(key, lists);
+    }
+    return lists;
+  };
+  return {
+    tools: (version, principal) => listsFor(principal).tools(version),
+    available: (version, principal) => listsFor(principal).available(version),
+  };
+}
+
+/** The two answers of one set of tools, per protocol version, made on first use. */
+class VersionLists {
+  private readonly listed = new Map<ProtocolVersion, FixedResult>();
+  private readonly runnable = new Map<ProtocolVersion, FixedResult>();
+
+  constructor(
+    private readonly metaTools: boolean,
+    private readonly visible: readonly ToolDefinition[],
+  ) {}
+
+  tools(version: ProtocolVersion): FixedResult {
+    return this.listed.get(version) ?? remember(this.listed, version, () => {
+      const tools = this.metaTools ? [...META_TOOLS, ...this.visible] : this.visible;
+      return JSON.stringify({ tools: tools.map((tool) => toolObject(tool, version)) });
+    });
+  }
+
+  available(version: ProtocolVersion): FixedResult {
+    return this.runnable.get(version) ?? remember(this.runnable, version, () => {
+      const rows = this.visible.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+      const message = "Call run_tool with one of these names and the arguments its inputSchema describes.";
+      return payloadResult({ rows, count: rows.length, message }, version);
+    });
+  }
+}
+
+function remember(made: Map<ProtocolVersion, FixedResult>, version: ProtocolVersion, make: () => string): FixedResult {
+  const fixed = new FixedResult(make());
+  made.set(version, fixed);
+  return fixed;
+}
+
+/** A tool as tools/list shows it; keys in one order, those that a version does not know left out. */
+function toolObject(tool: ToolDefinition & { readonly outputSchema?: Json }, version: ProtocolVersion): { readonly [key: string]: Json } {
+  const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  return {
+    name: tool.name,
+    ...(version.title === "tool" ? { title: tool.title } : {}),
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    ...(version.structured ? { outputSchema: tool.outputSchema ?? ENVELOPE_SCHEMA } : {}),
+    ...(version.annotations ? { annotations: version.title === "annotations" ? { title: tool.title, ...hints } : hints } : {}),
+  };
+}
+
+/** The envelope of every compiled tool. */
+const ENVELOPE_SCHEMA: Json = {
+  type: "object",
+  properties: {
+    rows: { type: "array", items: { type: "object" } },
+    count: { type: "integer" },
+    truncated: { type: "boolean" },
+    may_be_incomplete: { type: "boolean" },
+    exact_search: { type: "boolean" },
+    search_mode: { type: "string", enum: ["dense", "hybrid", "none"] },
+    warnings: { type: "array", items: { type: "string" } },
+    latency_ms: { type: "integer" },
+    compiled_query: {},
+    message: { type: ["string", "null"] },
+  },
+  required: ["rows", "count", "truncated", "may_be_incomplete", "exact_search", "search_mode", "warnings", "latency_ms", "compiled_query", "message"],
+};

@@ -1,0 +1,89 @@
+/**
+ * The log: one JSON object or one line of text per event, on stderr. pino makes the records; it is loaded when the
+ * first event passes the level, because most starts of a stdio server log nothing. Fields never hold arguments,
+ * rows, credentials or vectors; whoever logs decides that by what it passes.
+ */
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Wire names: request_id, principal, tool, latency_ms, … An `error` becomes `exc`, its stack. */
+export type LogFields = { readonly [name: string]: unknown };
+
+export interface Log {
+  /** Whether events of this level are written; ask before making costly fields. */
+  enabled(level: Exclude<LogLevel, "silent">): boolean;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** Resolves when everything logged so far is written. */
+  flush(): Promise<void>;
+}
+
+export interface LogOptions {
+  readonly format: LogFormat;
+  readonly level: LogLevel;
+  readonly write: (text: string) => void;
+}
+
+type Writer = (level: Exclude<LogLevel, "silent">, message: string, fields: LogFields) => void;
+
+/** A log that loads nothing before its first event. */
+export function createLog({ format, level, write }: LogOptions): Log {
+  const threshold = LOG_LEVELS.indexOf(level);
+  let writer: Writer | null = null;
+  let loading: Promise<void> | null = null;
+
+  const enabled = (asked: LogLevel): boolean => LOG_LEVELS.indexOf(asked) >= threshold;
+  const log = (at: Exclude<LogLevel, "silent">, message: string, fields: LogFields = {}): void => {
+    if (!enabled(at)) return;
+    if (writer !== null) {
+      writer(at, message, fields);
+      return;
+    }
+    loading ??= Promise.resolve();
+    const ts = new Date().toISOString();
+    loading = loading.then(async () => {
+      writer ??= await openWriter(format, level, write);
+      writer(at, message, { ts, ...fields });
+    });
+  };
+  return {
+    enabled,
+    debug: (message, fields) => log("debug", message, fields),
+    info: (message, fields) => log("info", message, fields),
+    warn: (message, fields) => log("warn", message, fields),
+    error: (message, fields) => log("error", message, fields),
+    flush: () => loading ?? Promise.resolve(),
+  };
+}
+
+async function openWriter(format: LogFormat, level: LogLevel, write: (text: string) => void): Promise<Writer> {
+  const { pino } = await import("pino");
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: "msg",
+      // The time is given by hand: an event may have waited for this module to load.
+      timestamp: false,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: format === "json" ? write : (line: string) => write(textLine(line)) },
+  );
+  return (at, message, { error, ...fields }) => {
+    const exc = error === undefined ? {} : { exc: error instanceof Error ? (error.stack ?? String(error)) : String(error) };
+    logger[at]({ ts: new Date().toISOString(), ...fields, ...exc }, message);
+  };
+}
+
+/** A record for people: `12:00:00.000 WARN message name=value …`, a stack on the lines after it. */
+function textLine(record: string): string {
+  const { level, ts, msg, exc, ...fields } = JSON.parse(record) as { readonly [name: string]: unknown };
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" && /^[^\s"\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value)}`);
+  const stack = typeof exc === "string" ? `\n  ${exc.replaceAll("\n", "\n  ")}` : "";
+  return `${String(ts).slice(11, 23)} ${String(level).toUpperCase()} ${String(msg)}${rest.join("")}${stack}\n`;
+}

@@ -1,0 +1,95 @@
+/** MCP over HTTP: listens, and on the way out answers what it accepted. */
+import type { Principal, Program } from "../abi/call.js";
+import type { McpServer } from "../mcp/server.js";
+import type { Log } from "../observe/log.js";
+import { isLoopback, type HttpAddress } from "./address.js";
+import { StartError } from "./exit.js";
+import { createReadiness } from "./health.js";
+import { Idle } from "./idle.js";
+import { originRules } from "./origins.js";
+import { createRoutes } from "./routes.js";
+
+/** How long a server that is done goes on answering 503, so that clients and balancers hear it rather than a closed port. */
+const FAREWELL_MS = 500;
+
+export interface HttpServing {
+  readonly address: HttpAddress;
+  /** Requests of POST /mcp that are not answered yet. */
+  readonly inFlight: number;
+  /**
+   * Answers 503 to new POST /mcp, lets the others finish for up to `graceMs`, closes everything.
+   * @returns whether all were answered.
+   */
+  drain(graceMs: number): Promise<boolean>;
+}
+
+export interface HttpServingOptions {
+  readonly address: HttpAddress;
+  readonly allowOrigins: readonly string[];
+  readonly liveEmbed: boolean;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** @throws StartError when the address cannot be bound, or this machine has no HTTP binary. */
+export async function serveHttp(mcp: () => McpServer, options: HttpServingOptions): Promise<HttpServing> {
+  const { address, log, now } = options;
+  const idle = new Idle();
+  let draining = false;
+  const isDraining = (): boolean => draining;
+  const { routes, notFound } = createRoutes({
+    mcp,
+    idle,
+    draining: isDraining,
+    origins: originRules(isLoopback(address.host), options.allowOrigins),
+    readiness: createReadiness({ engine: () => mcp().engine, draining: isDraining, liveEmbed: options.liveEmbed, now }),
+    tenantHeaders: tenantHeaders(mcp().engine.program),
+  });
+  // Loaded here and not above: a server on stdio needs no native code to answer.
+  const { createHttpServer } = await import("../transport/uws.js");
+  const server = startOr(() => createHttpServer({
+    routes,
+    notFound,
+    onError: (error, { method, path }) => log.error("request failed", { method, path, error }),
+  }));
+  const bound = await server.listen(address.host, address.port).catch((error: unknown) => startError(error));
+
+  return {
+    address: bound,
+    get inFlight() {
+      return idle.running;
+    },
+    async drain(graceMs) {
+      draining = true;
+      const until = now() + graceMs;
+      const farewell = new Promise((resolve) => setTimeout(resolve, Math.min(FAREWELL_MS, graceMs)));
+      const answered = await idle.wait(graceMs);
+      if (answered && now() < until) await farewell;
+      server.stopListening();
+      server.close();
+      return answered;
+    },
+  };
+}
+
+function startOr<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    return startError(error);
+  }
+}
+
+function startError(error: unknown): never {
+  throw new StartError(error instanceof Error ? error.message : String(error));
+}
+
+/** Names of the request headers from which tenancy takes its value, lower-case. */
+function tenantHeaders(program: Program): readonly (keyof Principal["headers"] & string)[] {
+  const names = new Set<string>();
+  for (const plan of Object.values(program.plans)) {
+    const tenant = "retrieve" in plan ? plan.retrieve.tenant : plan.tenant;
+    if (tenant?.from === "header") names.add(tenant.name.toLowerCase());
+  }
+  return [...names];
+}

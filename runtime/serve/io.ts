@@ -1,0 +1,54 @@
+/** The process as a server sees it: its streams, the signals that end it, and standard output kept for the protocol. */
+import type { LineOutput } from "../transport/stdio.js";
+
+export interface ServeIo {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Takes standard output for protocol messages; what else writes there goes to standard error from now on. */
+  takeStdout(): LineOutput;
+  /** Result of a command such as --help. */
+  print(text: string): void;
+  note(text: string): void;
+  /** Aborts when the process is asked to end. */
+  readonly stop: AbortSignal;
+  /** Monotonic milliseconds. */
+  now(): number;
+}
+
+/** This process. `stop` is given by whoever listens to signals already. */
+export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
+  return {
+    stdin: process.stdin,
+    takeStdout() {
+      const write = process.stdout.write.bind(process.stdout);
+      const stray = process.stderr.write.bind(process.stderr);
+      process.stdout.write = stray as typeof process.stdout.write;
+      return {
+        write: (text, done) => write(text, done),
+        once: (event, listener) => process.stdout.once(event, listener),
+        on: (event, listener) => process.stdout.on(event, listener),
+      };
+    },
+    print: (text) => void process.stdout.write(text),
+    note: (text) => void process.stderr.write(text),
+    stop,
+    now: () => performance.now(),
+  };
+}
+
+/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGTERM", "SIGINT"] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(name === "SIGTERM" ? 143 : 130);
+      controller.abort(name);
+    });
+  }
+  return controller.signal;
+}
+
+/** Ends this process with a code, once what was written has left it. */
+export function endProcess(code: number): void {
+  process.exitCode = code;
+  process.stdout.write("", () => process.exit(code));
+}

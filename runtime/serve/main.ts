@@ -1,0 +1,120 @@
+/**
+ * The composition root: a compiled program becomes a server. `node out/server.js` and `toolsrv serve` both end here
+ * and differ only in where the program comes from. The room puts the runtime together and knows no compiler.
+ */
+import { createRequire } from "node:module";
+import type { Program } from "../abi/call.js";
+import { isToolError } from "../abi/errors.js";
+import { createEngine } from "../call/engine.js";
+import { checkEnv } from "../call/settings.js";
+import { createMcpServer, type McpServer } from "../mcp/server.js";
+import { createLog, type Log } from "../observe/log.js";
+import { urlHost } from "./address.js";
+import { readEnvFile } from "./env-file.js";
+import { EXIT, StartError } from "./exit.js";
+import { endProcess, processIo, type ServeIo } from "./io.js";
+import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "./options.js";
+import { serveStdio } from "./stdio-server.js";
+
+const TITLE = "toolsrv";
+
+/** Serves a program with the words of the command line, and ends the process when the server has ended. */
+export async function serve(program: Program, argv: readonly string[]): Promise<void> {
+  const io = processIo();
+  endProcess(await run(program, argv, io));
+}
+
+/** `serve` for a given world; the exit code is returned. Never throws. */
+export async function run(program: Program, argv: readonly string[], io: ServeIo): Promise<number> {
+  try {
+    const flags = readFlags(argv);
+    if (flags === null) {
+      io.print(flagsHelp());
+      return EXIT.OK;
+    }
+    return await serveProgram(program, serveOptions(flags), io);
+  } catch (error) {
+    return startFailure(error, io);
+  }
+}
+
+/** Words what kept a server from starting. */
+export function startFailure(error: unknown, io: ServeIo): number {
+  if (error instanceof StartError) {
+    io.note(`${TITLE}: ${error.message}\n`);
+    return error.exitCode;
+  }
+  if (isToolError(error)) {
+    io.note(`${TITLE}: ${error.message}\n`);
+    return EXIT.USAGE;
+  }
+  io.note(`${TITLE}: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`);
+  return EXIT.BUG;
+}
+
+/**
+ * Serves until the client leaves or the process is asked to stop; returns the exit code.
+ * @throws StartError, or ToolError missing_env / tds_invalid, when it cannot start.
+ */
+export async function serveProgram(program: Program, options: ServeOptions, io: ServeIo): Promise<number> {
+  const env = readEnvFile(options.envFile);
+  checkEnv(program, env);
+  const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
+  const engine = createEngine(program, { env, now: io.now });
+  const name = options.name ?? TITLE;
+  const mcp = createMcpServer({ engine, info: { name, title: TITLE, version: version() }, metaTools: mayUseMetaTools(program, options), log });
+  try {
+    return await (options.http === null ? runStdio(mcp, name, options, log, io) : runHttp(mcp, name, options, log, io));
+  } finally {
+    await engine.close();
+    await log.flush();
+  }
+}
+
+async function runStdio(mcp: McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
+  // Validators and handlers are loaded while the client reads the answer to its handshake.
+  const onInitialized = (): void => void setImmediate(() => mcp.engine.load().catch((error: unknown) => log.error("handlers cannot be loaded", { error })));
+  const server = serveStdio(() => mcp, { input: io.stdin, output: io.takeStdout() }, onInitialized);
+  banner(mcp, name, options, io, "on stdio");
+  if (io.stdin.isTTY === true) io.note("reading MCP messages from this terminal; for HTTP: --http 127.0.0.1:8080 --auth none\n");
+  await Promise.race([server.ended, aborted(io.stop)]);
+  await server.drain(options.shutdownGraceMs);
+  return EXIT.OK;
+}
+
+async function runHttp(mcp: McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
+  const { http: address, allowOrigins, liveEmbed } = options;
+  if (address === null) throw new TypeError("no address");
+  const { serveHttp } = await import("./http-server.js");
+  await mcp.engine.load();
+  const server = await serveHttp(() => mcp, { address, allowOrigins, liveEmbed, log, now: io.now });
+  banner(mcp, name, options, io, `on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
+  await aborted(io.stop);
+  log.info("draining", { in_flight: server.inFlight });
+  if (!(await server.drain(options.shutdownGraceMs))) log.warn("calls were cut off at the end of the grace period");
+  return EXIT.OK;
+}
+
+/** One line on stderr that says what is served, and where. */
+function banner(mcp: McpServer, name: string, options: ServeOptions, io: ServeIo, where: string): void {
+  const count = mcp.engine.program.tools.length;
+  const text = `${TITLE} ${version()} [${name}] — ${count} tool${count === 1 ? "" : "s"} ${where}`;
+  if (options.logFormat === "json") mcp.log.info(text);
+  else io.note(`${text}\n`);
+}
+
+function mayUseMetaTools(program: Program, options: ServeOptions): boolean {
+  return options.metaTools && program.settings.hardening?.["disable_meta_tools"] !== true;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Version of the package, found the same way from source and from dist/. */
+function version(): string {
+  const manifest: unknown = createRequire(import.meta.url)("toolsrv/package.json");
+  const value = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined;
+  return typeof value === "string" ? value : "unknown";
+}

@@ -1,0 +1,135 @@
+/** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
+import { SERVE_FLAGS, type ServeFlag } from "../abi/serve-flags.js";
+import { nearestName } from "../call/nearest.js";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
+import { isLoopback, parseAddress, type HttpAddress } from "./address.js";
+import { EXIT, StartError } from "./exit.js";
+
+const DEFAULT_GRACE_S = 30;
+/** Modes of the specification that this version does not have. */
+const LATER_MODES = ["builtin", "jwt", "api_key"];
+
+export interface ServeOptions {
+  /** `null`: the product's title. */
+  readonly name: string | null;
+  readonly envFile: string | null;
+  /** `null`: stdio. */
+  readonly http: HttpAddress | null;
+  /** Browser origins that are answered beside loopback and the server's own, in the form that browsers send. */
+  readonly allowOrigins: readonly string[];
+  readonly metaTools: boolean;
+  readonly shutdownGraceMs: number;
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
+  readonly liveEmbed: boolean;
+}
+
+/** Values by long name; switches are booleans. */
+export type FlagValues = { readonly [name: string]: string | boolean };
+
+/**
+ * Reads the words after `node out/server.js`. `null` when help was asked for.
+ * @throws StartError for anything that is not a flag of a server.
+ */
+export function readFlags(argv: readonly string[]): FlagValues | null {
+  const values: { [name: string]: string | boolean } = {};
+  const words = [...argv];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "--help" || word === "-h") return null;
+    if (!word.startsWith("--")) throw new StartError(`unexpected argument '${word}'`);
+    const equals = word.indexOf("=");
+    const typed = equals < 0 ? word : word.slice(0, equals);
+    const { flag, negated } = findFlag(typed);
+    if (flag.unavailable === true) {
+      if (negated) continue;
+      throw new StartError(`${typed} is not available in this version`);
+    }
+    if (flag.value === undefined) {
+      if (equals >= 0) throw new StartError(`${typed} takes no value`);
+      values[flag.name] = !negated;
+      continue;
+    }
+    const value = equals < 0 ? words.shift() : word.slice(equals + 1);
+    if (value === undefined) throw new StartError(`${typed} needs a value: ${typed} ${flag.value}`);
+    if (equals < 0 && value.startsWith("--")) throw new StartError(`${typed} needs a value; one that starts with -- is written ${typed}=${value}`);
+    values[flag.name] = value;
+  }
+  return values;
+}
+
+function findFlag(typed: string): { readonly flag: ServeFlag; readonly negated: boolean } {
+  for (const flag of SERVE_FLAGS) {
+    if (typed === `--${flag.name}`) return { flag, negated: false };
+    if (flag.default === true && typed === `--no-${flag.name}`) return { flag, negated: true };
+  }
+  const meant = nearestName(typed, SERVE_FLAGS.filter((flag) => flag.unavailable !== true).map((flag) => `--${flag.name}`));
+  throw new StartError(`unknown option ${typed}${meant === null ? "" : `; did you mean ${meant}?`}`);
+}
+
+/**
+ * What the flags mean together.
+ * @throws StartError exit 2 for a value that is not one, exit 3 for `--auth none` on an address that others reach.
+ */
+export function serveOptions(values: FlagValues): ServeOptions {
+  const text = (name: string): string | null => {
+    const value = values[name];
+    return typeof value === "string" ? value : null;
+  };
+  const address = text("http");
+  const http = address === null ? null : parseAddress(address);
+  checkAuth(http, text("auth"));
+  return {
+    name: text("name"),
+    envFile: text("env-file"),
+    http,
+    allowOrigins: readOrigins(text("allow-origin")),
+    metaTools: values["meta-tools"] !== false,
+    shutdownGraceMs: readSeconds(text("shutdown-grace-s")) * 1000,
+    logFormat: oneOf("log-format", text("log-format") ?? "text", LOG_FORMATS),
+    logLevel: oneOf("log-level", (text("log-level") ?? "info").toLowerCase(), LOG_LEVELS),
+    liveEmbed: values["live-embed"] === true,
+  };
+}
+
+function checkAuth(http: HttpAddress | null, mode: string | null): void {
+  if (mode !== null && LATER_MODES.includes(mode)) throw new StartError(`--auth ${mode} is not available in this version; --auth none serves loopback`);
+  if (mode !== null && mode !== "none") throw new StartError(`--auth takes none, builtin, jwt or api_key, not '${mode}'`);
+  if (http === null) return;
+  if (mode === null) throw new StartError("--http needs --auth; this version has only --auth none, on loopback (the default, builtin, is not available yet)");
+  if (!isLoopback(http.host)) {
+    throw new StartError(`--auth none is refused on ${http.host}: without authentication only this machine may connect; use 127.0.0.1, [::1] or localhost`, EXIT.LIVE);
+  }
+}
+
+function readOrigins(list: string | null): readonly string[] {
+  if (list === null) return [];
+  return list.split(",").map((item) => {
+    const text = item.trim();
+    const origin = URL.canParse(text) ? new URL(text).origin : "null";
+    if (origin === "null" || origin !== text.replace(/\/$/, "").toLowerCase()) {
+      throw new StartError(`--allow-origin takes origins such as https://app.example.com, not '${text}'`);
+    }
+    return origin;
+  });
+}
+
+function readSeconds(text: string | null): number {
+  if (text === null) return DEFAULT_GRACE_S;
+  if (!/^\d{1,6}(\.\d+)?$/.test(text)) throw new StartError(`--shutdown-grace-s takes a number of seconds, not '${text}'`);
+  return Number(text);
+}
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw new StartError(`--${flag} takes ${allowed.slice(0, -1).join(", ")} or ${allowed.at(-1)}, not '${value}'`);
+  return found;
+}
+
+/** `node out/server.js --help`. */
+export function flagsHelp(): string {
+  const rows = SERVE_FLAGS.filter((flag) => flag.unavailable !== true).map((flag) => {
+    const label = flag.value === undefined ? (flag.default === true ? `--[no-]${flag.name}` : `--${flag.name}`) : `--${flag.name} ${flag.value}`;
+    return `  ${label.padEnd(28)}${flag.help}`;
+  });
+  return ["Serve the compiled catalog over stdio, or over HTTP with --http.", "", "Usage: node server.js [OPTIONS]", "", "Options:", ...rows, `  ${"--help".padEnd(28)}show this and exit`, ""].join("\n");
+}

@@ -1,0 +1,188 @@
+/** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
+import { isUtf8 } from "node:buffer";
+import type { Principal } from "../abi/call.js";
+import type { Answer } from "../mcp/answer.js";
+import { bodyText, dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
+import type { McpServer } from "../mcp/server.js";
+import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
+import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
+import type { Readiness } from "./health.js";
+import { HttpPeer } from "./http-peer.js";
+import type { Idle } from "./idle.js";
+import type { OriginRules } from "./origins.js";
+
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
+const EVENT_TYPE: HeaderList = [["content-type", "text/event-stream"], ["cache-control", "no-cache"], ["x-accel-buffering", "no"]];
+
+const NO_HEADERS: HeaderList = [];
+const NOBODY: Principal = { id: null, claims: {}, headers: {} };
+
+/** What the routes need of the server they belong to. */
+export interface RouteParts {
+  readonly mcp: () => McpServer;
+  readonly origins: OriginRules;
+  readonly readiness: Readiness;
+  /** Requests of POST /mcp that are not answered yet. */
+  readonly idle: Idle;
+  readonly draining: () => boolean;
+  /** Request headers that tenancy reads, lower-case. */
+  readonly tenantHeaders: readonly string[];
+}
+
+export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: HttpRoute["handler"] } {
+  const hosts: HttpRoute["headers"] = ["host", "origin"];
+  const checked = (handler: HttpRoute["handler"]): HttpRoute["handler"] => (request, reply) => {
+    if (refuseStranger(parts.origins, request, reply)) return;
+    return handler(request, reply);
+  };
+  const only = (allow: string): HttpRoute["handler"] => checked((_, reply) => {
+    sendError(reply, 405, "method_not_allowed", `use ${allow}`, [["allow", allow]]);
+  });
+  return {
+    routes: [
+      {
+        method: "POST",
+        pattern: "/mcp",
+        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", ...parts.tenantHeaders],
+        bodyLimitBytes: MAX_BODY_BYTES,
+        handler: (request, reply) => postMcp(parts, request, reply),
+      },
+      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked(preflight) },
+      { method: "ANY", pattern: "/mcp", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("POST") },
+      { method: "GET", pattern: "/healthz", headers: hosts, handler: checked((_, reply) => reply.send(200, JSON_TYPE, '{"ok":true}')) },
+      { method: "GET", pattern: "/readyz", headers: hosts, handler: checked((_, reply) => readyz(parts.readiness, reply)) },
+      { method: "ANY", pattern: "/healthz", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
+      { method: "ANY", pattern: "/readyz", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
+    ],
+    notFound: (_, reply) => sendError(reply, 404, "not_found", "there is nothing at this path; MCP is at POST /mcp"),
+  };
+}
+
+async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
+  const body = await readiness.ask();
+  reply.send(body.ready ? 200 : 503, JSON_TYPE, JSON.stringify(body));
+}
+
+/** POST /mcp, in the order of docs/lifecycle.md. */
+function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): void | Promise<void> {
+  const { headers } = request;
+  if (parts.draining()) {
+    sendError(reply, 503, "shutting_down", "the server is shutting down", [["connection", "close"]]);
+    return;
+  }
+  if (refuseStranger(parts.origins, request, reply)) return;
+  const cors = corsHeaders(headers["origin"] ?? "");
+  if (!isJsonType(headers["content-type"] ?? "")) {
+    sendError(reply, 415, "unsupported_media_type", "the body of POST /mcp is application/json", cors);
+    return;
+  }
+  const form = answerForm(headers["accept"] ?? "");
+  if (form === null) {
+    sendError(reply, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream", cors);
+    return;
+  }
+  const value = parseBody(request.body);
+  if (value === undefined) {
+    sendAnswer(reply, parseError(), form, cors);
+    return;
+  }
+  const asked = headers["mcp-protocol-version"] ?? "";
+  const version = asked === "" ? versionWithoutHeader() : versionNamed(asked);
+  if (version === null) {
+    sendAnswer(reply, unsupportedVersion(value, asked), form, cors);
+    return;
+  }
+  const peer = new HttpPeer(reply, principalOf(request, parts.tenantHeaders), version);
+  const outcome = dispatch(parts.mcp(), value, peer);
+  if (!(outcome instanceof Promise)) {
+    sendAnswer(reply, outcome, form, cors);
+    return;
+  }
+  return finish(parts.idle, outcome, reply, form, cors);
+}
+
+async function finish(idle: Idle, outcome: Promise<Answer | null>, reply: HttpReply, form: AnswerForm, cors: HeaderList): Promise<void> {
+  idle.begin();
+  try {
+    sendAnswer(reply, await outcome, form, cors);
+  } finally {
+    idle.end();
+  }
+}
+
+/** Nobody is authenticated yet; tenancy may still name a header. */
+function principalOf(request: HttpRequest, tenantHeaders: readonly string[]): Principal {
+  if (tenantHeaders.length === 0) return NOBODY;
+  return { ...NOBODY, headers: Object.fromEntries(tenantHeaders.map((name) => [name, request.headers[name] ?? ""])) };
+}
+
+/** The parsed body; `undefined` when it is not JSON in UTF-8. */
+function parseBody(body: Buffer): unknown {
+  if (!isUtf8(body)) return undefined;
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+type AnswerForm = "json" | "events";
+
+/** What the client takes: JSON unless it accepts only an event stream; `null` when it takes neither. */
+function answerForm(accept: string): AnswerForm | null {
+  if (accept === "" || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*")) return "json";
+  return accept.includes("text/event-stream") || accept.includes("text/*") ? "events" : null;
+}
+
+function isJsonType(type: string): boolean {
+  return type === "application/json" || type === "" || /^application\/json\s*(;|$)/i.test(type);
+}
+
+function sendAnswer(reply: HttpReply, answered: Answer | null, form: AnswerForm, cors: HeaderList): void {
+  if (answered === null) {
+    reply.send(202, cors, "");
+    return;
+  }
+  const { status, headers } = answered;
+  if (form === "events" && status === 200) {
+    reply.send(200, [...EVENT_TYPE, ...cors], `event: message\ndata: ${bodyText(answered)}\n\n`);
+    return;
+  }
+  reply.send(status, cors.length === 0 && headers.length === 0 ? JSON_TYPE : [...JSON_TYPE, ...headers, ...cors], answered.body);
+}
+
+function sendError(reply: HttpReply, status: number, code: string, message: string, headers: HeaderList = []): void {
+  reply.send(status, [...JSON_TYPE, ...headers], JSON.stringify({ error: { code, message } }));
+}
+
+/** Answers 403 to a Host or Origin that this server does not serve; true when it did. */
+function refuseStranger(origins: OriginRules, request: HttpRequest, reply: HttpReply): boolean {
+  const host = request.headers["host"] ?? "";
+  if (!origins.mayHost(host)) {
+    sendError(reply, 403, "forbidden_host", "this server answers to loopback names only");
+    return true;
+  }
+  if (!origins.mayOrigin(request.headers["origin"] ?? "", host)) {
+    sendError(reply, 403, "forbidden_origin", "this origin is not on the allow list (--allow-origin)");
+    return true;
+  }
+  return false;
+}
+
+/** For an origin that has passed the check: its page may read the answer. */
+function corsHeaders(origin: string): HeaderList {
+  if (origin === "") return NO_HEADERS;
+  return [["access-control-allow-origin", origin], ["vary", "Origin"], ["access-control-expose-headers", "Retry-After, WWW-Authenticate"]];
+}
+
+function preflight(request: HttpRequest, reply: HttpReply): void {
+  reply.send(204, [
+    ...corsHeaders(request.headers["origin"] ?? ""),
+    ["access-control-allow-methods", "POST"],
+    ["access-control-allow-headers", "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id"],
+    ["access-control-max-age", "86400"],
+    ["allow", "POST"],
+  ], "");
+}

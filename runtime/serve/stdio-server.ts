@@ -1,0 +1,108 @@
+/** MCP over stdio: one peer, its calls running side by side, answers as they are ready. */
+import type { Principal } from "../abi/call.js";
+import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
+import type { Answer } from "../mcp/answer.js";
+import type { RequestId } from "../mcp/jsonrpc.js";
+import type { McpServer, Peer } from "../mcp/server.js";
+import type { ProtocolVersion } from "../mcp/versions.js";
+import { Idle } from "./idle.js";
+import { openLines, type LineOutput } from "../transport/stdio.js";
+
+/** As for HTTP bodies. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/** Nobody is authenticated on stdio: the process belongs to whoever started it. */
+const OWNER: Principal = { id: null, claims: {}, headers: {} };
+
+export interface StdioServer {
+  /** Resolves when the client has closed its end. */
+  readonly ended: Promise<void>;
+  /** Calls that are running. */
+  readonly inFlight: number;
+  /** Stops taking messages; resolves when the running calls are answered or `graceMs` is over. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export interface StdioStreams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: LineOutput;
+}
+
+/** Starts answering. `mcp` is asked for at each message, so that a reload takes effect with the next one. */
+export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams, onInitialized: () => void): StdioServer {
+  const peer = new StdioPeer(onInitialized);
+  const idle = new Idle();
+  let draining = false;
+  let resolveEnded: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    resolveEnded = resolve;
+  });
+
+  const reply = (answered: Answer | null): void => {
+    if (answered !== null) lines.send(bodyText(answered));
+  };
+  const onLine = (line: string): void => {
+    if (draining) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      reply(parseError());
+      return;
+    }
+    const outcome = dispatch(mcp(), value, peer);
+    if (!(outcome instanceof Promise)) {
+      reply(outcome);
+      return;
+    }
+    idle.begin();
+    void outcome.then(reply).finally(() => idle.end());
+  };
+  const lines = openLines({ input, output, maxLineBytes: MAX_MESSAGE_BYTES, onLine, onBadLine: () => reply(parseError()), onEnd: resolveEnded });
+
+  return {
+    ended,
+    get inFlight() {
+      return idle.running;
+    },
+    async drain(graceMs) {
+      draining = true;
+      await idle.wait(graceMs);
+      peer.cancelAll();
+      await lines.flush();
+    },
+  };
+}
+
+class StdioPeer implements Peer {
+  readonly transport = "stdio";
+  readonly principal = OWNER;
+  version: ProtocolVersion | null = null;
+  private readonly calls = new Map<RequestId, AbortController>();
+
+  constructor(private readonly onAgreed: () => void) {}
+
+  agree(version: ProtocolVersion): void {
+    this.version = version;
+    this.onAgreed();
+  }
+
+  begin(id: RequestId): AbortSignal | null {
+    if (this.calls.has(id)) return null;
+    const controller = new AbortController();
+    this.calls.set(id, controller);
+    return controller.signal;
+  }
+
+  end(id: RequestId): void {
+    this.calls.delete(id);
+  }
+
+  cancel(id: RequestId): void {
+    this.calls.get(id)?.abort();
+  }
+
+  cancelAll(): void {
+    for (const controller of this.calls.values()) controller.abort();
+  }
+}
