@@ -1,6 +1,6 @@
 /** Static filters become the guard; parameters with a path or an operator become bindings. */
 import type { ComparisonOp, Condition, Filter, Op } from "../../runtime/abi/filter.js";
-import type { Binding, ResolvePlan } from "../../runtime/abi/plan.js";
+import type { Binding, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
@@ -35,25 +35,35 @@ export function guardOf(filters: ResolvedStaticFilters): Filter | undefined {
   return and.length > 0 ? { and } : undefined;
 }
 
+/** What a binding's directory has to know of the tool it belongs to. */
+export interface BindingScope {
+  readonly parameters: readonly ResolvedParameter[];
+  readonly target: ResolvedTarget | null;
+  readonly guard: Filter | undefined;
+  readonly tenant: TenantPlan | undefined;
+}
+
 /** One binding for each parameter that filters, in catalog order; a parameter without path and operator is a plain argument. */
-export function bindingsOf(parameters: readonly ResolvedParameter[], target: ResolvedTarget | null): readonly Binding[] {
-  return parameters
+export function bindingsOf(scope: BindingScope): readonly Binding[] {
+  return scope.parameters
     .filter((parameter) => parameter.path !== null || parameter.op !== null)
     .map((parameter) =>
       compact<Binding>({
         arg: parameter.name,
         path: parameter.path ?? parameter.name,
         op: parameter.op ?? "eq",
-        resolve: resolveOf(parameter, target),
+        resolve: resolveOf(parameter, scope),
       }),
     );
 }
 
-function resolveOf(parameter: ResolvedParameter, target: ResolvedTarget | null): ResolvePlan | undefined {
+/** A directory that is the tool's own collection holds its guard too: nobody is offered a name they may not see. */
+function resolveOf(parameter: ResolvedParameter, { target, guard, tenant }: BindingScope): ResolvePlan | undefined {
   const resolve = parameter.resolve;
   if (resolve === null || resolve.kind !== "directory") return undefined;
+  const own = typeof target?.collection === "string" ? target.collection : undefined;
   const connection = resolve.connection ?? target?.connection;
-  const collection = resolve.collection ?? (typeof target?.collection === "string" ? target.collection : undefined);
+  const collection = resolve.collection ?? own;
   if (connection === undefined || collection === undefined) {
     throw new CompilerBug(`directory of parameter '${parameter.name}' has no connection or collection`);
   }
@@ -65,5 +75,7 @@ function resolveOf(parameter: ResolvedParameter, target: ResolvedTarget | null):
     max_candidates: resolve.maxCandidates,
     cache_ttl_s: resolve.cacheTtlS,
     known: unlessEmpty(parameter.enum ?? []),
+    guard: connection === target?.connection && collection === own ? guard : undefined,
+    tenant,
   });
 }

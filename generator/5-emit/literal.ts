@@ -31,7 +31,7 @@ export function member(key: string, value: unknown, indent: number, comments: Co
 }
 
 function print(value: unknown, place: Place): string {
-  if (!hasComments(value, place)) {
+  if (!hasComments(value, place) && !hasTable(value)) {
     const flat = flatLiteral(value);
     // One column for the comma.
     if (place.before + flat.length + 1 <= WIDTH) return flat;
@@ -66,6 +66,14 @@ function hasComments(value: unknown, { path, comments }: Place): boolean {
     const below = path === "" ? key : `${path}.${key}`;
     return comments[below] !== undefined || hasComments(inside, { indent: 0, before: 0, path: below, comments });
   });
+}
+
+/** Several objects in a list are read as rows of a table, one a line: adding one is a one-line diff. */
+function hasTable(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const inside: readonly unknown[] = Object.values(value);
+  const rows = Array.isArray(value) && value.length > 1 && inside.every((item) => typeof item === "object" && item !== null);
+  return rows || inside.some(hasTable);
 }
 
 function flatLiteral(value: unknown): string {

@@ -1,0 +1,173 @@
+/** `toolsrv build`: a catalog → reviewable TypeScript and a server. Everything heavy is imported when it is needed. */
+import { basename, dirname, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CommandModule, Invocation, Io } from "../command.js";
+import { UsageError } from "../command.js";
+import { EXIT } from "../exit.js";
+import { compile, readCatalog, type Compiled } from "../../compile.js";
+import { locateAll, type Locatable } from "../../diagnostics.js";
+import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
+import { printText } from "../../printers/text.js";
+import type { Emission, FileReport } from "../../5-emit/write.js";
+
+interface Order {
+  /** As the user wrote them. */
+  readonly catalog: string;
+  readonly out: string;
+  readonly emit: Emission | "ir";
+  readonly check: boolean;
+  readonly typecheck: boolean;
+  readonly json: boolean;
+}
+
+/** What `--json` prints: always one object, whatever the end. */
+interface Report {
+  readonly ok: boolean;
+  readonly catalog: string;
+  readonly out: string;
+  readonly diagnostics: readonly LocatedDiagnostic[];
+  readonly files: readonly FileReport[];
+  /** Files that differ from what a build would write, with `--check`. */
+  readonly drift: readonly string[];
+  readonly duration_ms: number;
+}
+
+function readOrder({ args, options }: Invocation): Order {
+  if (args.length > 1) throw new UsageError("one catalog at a time: building several into one server is not supported yet");
+  const emit = options["emit"];
+  if (emit !== undefined && emit !== "ts" && emit !== "js" && emit !== "ir") throw new UsageError(`--emit takes ts, js or ir, not '${String(emit)}'`);
+  const check = options["check"] === true;
+  if (check && emit !== undefined) throw new UsageError("--check compares the whole output; it does not go with --emit");
+  return {
+    catalog: args[0] ?? "tools.yaml",
+    out: typeof options["out"] === "string" ? options["out"] : "out",
+    emit: emit ?? "all",
+    check,
+    typecheck: check || options["typecheck"] === true,
+    json: options["json"] === true,
+  };
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** The output folder is replaced as a whole, so it must be one of its own. */
+async function outputFolder(order: Order, catalogPath: string, io: Io): Promise<string> {
+  const out = await io.host.realPath(resolve(io.cwd, order.out));
+  const inside = [await io.host.realPath(io.cwd), await io.host.realPath(catalogPath)].find((path) => isWithin(out, path));
+  if (inside !== undefined) throw new UsageError(`--out needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
+  return out;
+}
+
+/** Relative URL from the output folder to the catalog's, ending in "/". */
+function baseUrl(out: string, catalogFolder: string): string {
+  const path = relative(out, catalogFolder);
+  if (path === "") return "./";
+  if (resolve(path) === path) return `${pathToFileURL(path).href}/`;
+  return `${path.split(sep).map(encodeURIComponent).join("/")}/`;
+}
+
+/** Diagnostics as text on stderr; with --json they are part of the report. */
+function printDiagnostics(found: readonly LocatedDiagnostic[], text: string | null, order: Order, io: Io): void {
+  if (order.json || found.length === 0) return;
+  io.stderr.write(`${printText(found, { text, color: io.stderr.isTTY && !io.env["NO_COLOR"] })}\n`);
+}
+
+function printReport(report: Report, order: Order, io: Io): void {
+  if (order.json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+}
+
+const count = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? "" : "s"}`;
+
+class Build {
+  readonly #startedMs: number;
+  #diagnostics: readonly LocatedDiagnostic[] = [];
+
+  constructor(readonly order: Order, readonly io: Io) {
+    this.#startedMs = io.host.monotonic();
+  }
+
+  /** Ends the build with a report. */
+  #end(code: number, rest: Partial<Report> = {}): number {
+    const { order, io } = this;
+    const durationMs = Math.round(io.host.monotonic() - this.#startedMs);
+    const report: Report = { ok: code === EXIT.OK, catalog: order.catalog, out: order.out, diagnostics: this.#diagnostics, files: [], drift: [], ...rest, duration_ms: durationMs };
+    printReport(report, order, io);
+    return code;
+  }
+
+  #refuse(message: string): number {
+    if (!this.order.json) this.io.stderr.write(`toolsrv build: ${message}\n`);
+    return this.#end(EXIT.USAGE);
+  }
+
+  #report(found: readonly Diagnostic[], source: Locatable | null, text: string | null): void {
+    this.#diagnostics = locateAll(found, source);
+    printDiagnostics(this.#diagnostics, text, this.order, this.io);
+  }
+
+  async run(): Promise<number> {
+    const { order, io } = this;
+    const catalogPath = resolve(io.cwd, order.catalog);
+    const read = await readCatalog(io.host, catalogPath, order.catalog);
+    if (read.value === null) {
+      this.#report(read.diagnostics, null, null);
+      return this.#end(EXIT.USAGE);
+    }
+    const compilation = compile(read.value, { interpolation: { mode: "defer" } });
+    this.#report([...read.diagnostics, ...compilation.diagnostics], compilation.source, read.value.text);
+    if (compilation.value === null) return this.#end(EXIT.USAGE);
+    if (order.emit === "ir") return this.#printPlans(compilation.value);
+    const out = await outputFolder(order, catalogPath, io);
+    const files = await this.#emit(compilation.value, baseUrl(out, dirname(await io.host.realPath(catalogPath))));
+    return order.check ? this.#check(out, files) : this.#write(out, files, order.emit, compilation.value);
+  }
+
+  #printPlans({ plans, certificates }: Compiled): number {
+    this.io.stdout.write(`${JSON.stringify({ ...plans, guards: certificates }, null, 2)}\n`);
+    return EXIT.OK;
+  }
+
+  async #emit({ plans, certificates }: Compiled, base: string): Promise<ReadonlyMap<string, string>> {
+    const [{ emit }, { loadTemplates }] = await Promise.all([import("../../5-emit/files.js"), import("../../5-emit/templates.js")]);
+    const files = emit({ plans, certificates, base }, await loadTemplates(this.io.host));
+    if (this.order.typecheck) {
+      const { typecheck } = await import("../../5-emit/typecheck.js");
+      await typecheck(files);
+    }
+    return files;
+  }
+
+  async #check(out: string, files: ReadonlyMap<string, string>): Promise<number> {
+    const { order, io } = this;
+    const { driftOf } = await import("../../5-emit/write.js");
+    const drift = await driftOf(io.host, out, files);
+    if (!order.json) {
+      io.stdout.write([...drift.values()].join(""));
+      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalog}` : `${order.out} is out of date: ${count(drift.size, "file")} differ; run: toolsrv build ${order.catalog} --out ${order.out}`;
+      io.stderr.write(`${told}\n`);
+    }
+    return this.#end(drift.size === 0 ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()] });
+  }
+
+  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, { plans }: Compiled): Promise<number> {
+    const { order, io } = this;
+    const { writeToDisk } = await import("../../5-emit/write.js");
+    const written = await writeToDisk(io.host, out, files, emission, io.signal);
+    if ("refused" in written) {
+      const where = `${order.out}/${written.path}`;
+      return this.#refuse(written.refused === "busy" ? `other builds keep changing ${order.out}` : `${where} was not written by a build; move it away or choose another --out`);
+    }
+    if (!order.json) {
+      for (const { path, action } of written) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
+      const changed = written.filter(({ action }) => action !== "unchanged").length;
+      const ms = Math.round(io.host.monotonic() - this.#startedMs);
+      const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
+      io.stdout.write(`built ${count(Object.keys(plans.tools).length, "tool")} of ${basename(order.catalog)}: ${state}, ${ms} ms\n`);
+    }
+    return this.#end(EXIT.OK, { files: written });
+  }
+}
+
+export const run: CommandModule["run"] = async (invocation, io) => new Build(readOrder(invocation), io).run();

@@ -1,0 +1,120 @@
+/**
+ * Runs a tool's own handler against a store that only writes down what it is asked. Nothing is opened and nothing is
+ * sent: what comes out is the native query that the real call would send, because it is made by the same code.
+ */
+import type { CallContext, CallServices, Principal, Program, ToolHandler } from "../../runtime/abi/call.js";
+import type { ParamSpec } from "../../runtime/abi/params.js";
+import type { Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { Adapter, AdapterModule } from "../../runtime/adapters/adapter.js";
+
+/** One request to a store, in the store's own language. */
+export interface NativeQuery {
+  readonly connection: string;
+  readonly backend: string;
+  /** `search`, `fetch`, `count` or `collections`. */
+  readonly request: string;
+  readonly query: Json;
+}
+
+/** Stands for the caller's own tenant where tenancy asks for one. */
+export const SOME_TENANT = "<the caller's tenant>";
+/** Vector length to show where the catalog does not say it. */
+const SOME_DIMS = 1;
+
+/** An example value for every required argument, and nothing else. */
+export function exampleArguments(params: readonly ParamSpec[]): { readonly [arg: string]: Json } {
+  return Object.fromEntries(params.filter((param) => param.required === true).map((param) => [param.name, exampleOf(param)]));
+}
+
+function exampleOf(param: ParamSpec): Json {
+  const one = (): Json => {
+    if (param.enum?.[0] !== undefined) return param.enum[0];
+    switch (param.type) {
+      case "string":
+        return param.format === "date-time" ? "2001-02-03T04:05:06Z" : `<${param.name}>`;
+      case "boolean":
+        return true;
+      case "integer":
+      case "number":
+        return param.minimum ?? Math.min(1, param.maximum ?? 1);
+    }
+  };
+  return param.list === true ? [one()] : one();
+}
+
+function tenantOf(plan: ToolPlan): TenantPlan | undefined {
+  return plan.kind === "pipeline" ? plan.retrieve.tenant : plan.tenant;
+}
+
+/** A caller who has whatever tenancy asks for. */
+function someone(plan: ToolPlan): Principal {
+  const tenant = tenantOf(plan);
+  const named = tenant === undefined ? {} : { [tenant.from === "header" ? tenant.name.toLowerCase() : tenant.name]: SOME_TENANT };
+  return { id: null, claims: tenant?.from === "claim" ? named : {}, headers: tenant?.from === "header" ? named : {} };
+}
+
+/** An adapter without a store. */
+function recorder(connection: string, module: AdapterModule, into: NativeQuery[]): Adapter {
+  const write = (request: string, query: Json): void => void into.push({ connection, backend: module.backend, request, query });
+  return {
+    health: async () => undefined,
+    collections: async () => {
+      write("collections", null);
+      return [];
+    },
+    describe: async () => null,
+    search: async (search) => {
+      write("search", module.explain({ search }));
+      return { rows: [], exact: true };
+    },
+    fetch: async (fetch) => {
+      write("fetch", module.explain({ fetch }));
+      return { rows: [], exact: true };
+    },
+    count: async (collection, filter) => {
+      write("count", module.explain({ count: { collection, filter } }));
+      return 0;
+    },
+    sample: async () => [],
+    close: async () => undefined,
+  };
+}
+
+function recordingServices(program: Program, into: NativeQuery[]): CallServices {
+  const parts = new Map<object, unknown>();
+  return {
+    async adapter(connection) {
+      const backend = program.connections[connection]?.backend ?? "";
+      const load = program.adapters[backend];
+      if (load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
+      const { adapter } = await load();
+      return recorder(connection, adapter, into);
+    },
+    async embedder(name) {
+      const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };
+      return { provider, model, dims: dims ?? null, embed: async (texts) => texts.map(() => new Float32Array(dims ?? SOME_DIMS)) };
+    },
+    explain: () => null,
+    now: () => 0,
+    once<T>(part: object, make: () => T): T {
+      if (!parts.has(part)) parts.set(part, make());
+      return parts.get(part) as T;
+    },
+  };
+}
+
+/**
+ * Everything that a call with these validated arguments would ask its stores, in order.
+ * @throws ToolError when the call would be refused before it reaches a store.
+ */
+export async function recordQueries(program: Program, tool: string, args: object): Promise<readonly NativeQuery[]> {
+  const queries: NativeQuery[] = [];
+  const { handlers } = await program.code();
+  const plan = program.plans[tool] as ToolPlan;
+  const call: CallContext = {
+    tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, queries),
+  };
+  await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
+  return queries;
+}

@@ -1,0 +1,45 @@
+/**
+ * The in-memory carrier: plans → a program that can be served at once. It says exactly what the printed one says:
+ * validators from the same argument list, and handlers that call the same runtime functions in the same order.
+ */
+import type { Program, ToolCode } from "../runtime/abi/call.js";
+import { ABI, type BackendName } from "../runtime/abi/plan.js";
+import { CompilerBug } from "./bug.js";
+import type { Plans } from "./ir.js";
+
+export interface ProgramOptions {
+  /** Folder of the catalog, ending in "/"; relative paths of connections start there. */
+  readonly base: URL;
+}
+
+async function codeOf(plans: Plans): Promise<ToolCode> {
+  const [{ validatorOf }, { handlerOf }] = await Promise.all([import("../runtime/abi/validators.js"), import("../runtime/call/handlers.js")]);
+  return {
+    handlers: Object.fromEntries(Object.entries(plans.tools).map(([name, plan]) => [name, handlerOf(plan)])),
+    validators: Object.fromEntries(Object.entries(plans.inputs).map(([name, { params }]) => [name, validatorOf(params)])),
+  };
+}
+
+async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][string]> {
+  const { ADAPTERS } = await import("../runtime/adapters/table.js");
+  const load = ADAPTERS[backend];
+  if (load === undefined) throw new CompilerBug(`backend '${backend}' has no adapter, and the check let it through`);
+  return load();
+}
+
+/** A program as `out/server.ts` would pass it to `serve`. */
+export function programOf(plans: Plans, { base }: ProgramOptions): Program {
+  const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
+  return {
+    abi: ABI,
+    catalog: plans.catalog,
+    settings: plans.settings,
+    connections: plans.connections,
+    embeddings: plans.embeddings,
+    plans: plans.tools,
+    tools: plans.definitions,
+    code: () => codeOf(plans),
+    adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),
+    base,
+  };
+}
