@@ -4,6 +4,7 @@
  * Positions are kept as paths into the catalog and become line:col only when a diagnostic is printed.
  */
 import type { Document, LineCounter } from "yaml";
+import type * as tds from "./1-parse/tds.gen.js";
 import type { Code, Severity } from "../runtime/abi/codes.js";
 import type { FilterTemplate, Op, Operand, Scalar } from "../runtime/abi/filter.js";
 import type { ServePlan } from "../runtime/abi/call.js";
@@ -65,9 +66,14 @@ export interface Parsed {
   readonly file: SourceFile;
   readonly doc: Document;
   readonly lines: LineCounter;
-  /** YAML 1.1 scalars decided, dates as ISO text, aliases expanded, shape checked. */
-  readonly value: { readonly [key: string]: unknown };
+  /** YAML 1.1 scalars decided, dates as ISO text, aliases expanded, shape checked; without the parts named by `broken`. */
+  readonly value: tds.Catalog & { readonly [key: string]: unknown };
+  /** Parts whose shape is wrong and was reported: later phases leave out the tool or connection they belong to. */
+  readonly broken: readonly Path[];
 }
+
+/** The catalog's types as generated from specs/tds.schema.json. */
+export type { tds };
 
 /** How `${NAME}` is treated: filled from a map, or left open for the server's start. */
 export type Interpolation = { readonly mode: "fill"; readonly env: ReadonlyMap<string, string> } | { readonly mode: "defer" };
@@ -202,7 +208,7 @@ export type ResolvedStep =
       readonly keys: readonly string[];
       readonly perGroup: { readonly sortBy: string; readonly desc: boolean; readonly take: number | string } | null;
     }
-  | { readonly kind: "sort"; readonly at: Path; readonly by: string; readonly desc: boolean }
+  | { readonly kind: "sort"; readonly at: Path; readonly by: string; readonly desc: boolean; readonly nulls: "first" | "last" }
   | { readonly kind: "project"; readonly at: Path; readonly fields: readonly string[] };
 
 export interface ResolvedTool {

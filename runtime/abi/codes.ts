@@ -28,7 +28,132 @@ function defineCodes<const T extends { readonly [code: string]: CodeEntry }>(tab
 }
 
 export const CODES = defineCodes({
-  // ---- errors of a call -------------------------------------------------------------------------------------
+  // ---- reading a catalog file ---------------------------------------------------------------------------------
+  TS0001: { severity: "error", title: "YAML syntax error", message: "{detail}", help: "YAML stops being readable at this place; check indentation, quotes and brackets just before it" },
+  TS0002: { severity: "error", title: "file cannot be read", message: "cannot read '{file}': {detail}", help: "check the path; it is taken relative to the working directory" },
+  TS0003: { severity: "error", title: "catalog is empty", message: "the catalog is empty", help: "`toolsrv init` writes a catalog that works as it stands" },
+  TS0004: { severity: "error", title: "catalog is too large", message: "the catalog has {bytes} bytes; the limit is {limit}", help: "split it into several catalogs and serve them together: toolsrv serve one.yaml two.yaml" },
+  TS0005: { severity: "error", title: "nested too deeply", message: "nested more than {limit} levels deep", help: "no key of a catalog needs this depth; check the indentation" },
+  TS0006: { severity: "error", title: "aliases expand too far", message: "aliases of this catalog expand to more than {limit} nodes", help: "write the repeated part out, or reference a smaller anchor" },
+  TS0007: { severity: "error", title: "catalog is not a mapping", message: "a catalog is a mapping of keys such as 'connections' and 'tools', not {got}" },
+  TS0008: { severity: "warning", title: "duplicate key", message: "'{key}' stands twice in this mapping; the last one counts", help: "remove the one that is not meant" },
+  TS0009: { severity: "error", title: "YAML feature not supported", message: "{what} is not supported in a catalog", help: "write plain mappings, lists and scalars" },
+  TS0010: { severity: "error", title: "number cannot be kept exactly", message: "{value} cannot be kept exactly as a number", help: "quote it if the store keeps text; otherwise stay within ±9007199254740991" },
+  TS0011: { severity: "error", title: "file is not UTF-8", message: "'{file}' is not UTF-8 text", help: "save it as UTF-8" },
+
+  // ---- shape ----------------------------------------------------------------------------------------------------
+  TS0101: { severity: "error", title: "required key missing", message: "{where} needs the key '{key}'" },
+  TS0102: { severity: "error", title: "wrong type", message: "'{key}' must be {want}, not {got}" },
+  TS0103: { severity: "error", title: "value not allowed", message: "'{key}' must be one of {allowed}, not {got}" },
+  TS0104: { severity: "error", title: "value has the wrong form", message: "'{key}' has the value {got}; {want}" },
+  TS0105: { severity: "error", title: "text has the wrong length", message: "'{key}' must have {want} characters; it has {got}" },
+  TS0106: { severity: "error", title: "number out of range", message: "'{key}' must be {want}, not {got}" },
+  TS0107: { severity: "error", title: "list has the wrong length", message: "'{key}' must have {want} entries; it has {got}" },
+  TS0108: { severity: "error", title: "key has no place here", message: "'{key}' has no place in a tool of kind {kind}", help: "remove it, or choose the kind that has it" },
+  TS0109: { severity: "error", title: "version must be quoted", message: "tds_version must be text: write \"{value}\" in quotes" },
+  TS0110: { severity: "error", title: "step has not exactly one key", message: "a step is a mapping with exactly one key; this one has {got}", help: "start a new list entry with '-' for each of retrieve, post_filter, group_by, sort, project" },
+  TS0111: { severity: "warning", title: "enum member reads as a boolean", message: "YAML reads {got} as a boolean; it is taken as the text '{text}' because the parameter is a keyword", help: "put it in quotes" },
+
+  // ---- references within a catalog ------------------------------------------------------------------------------
+  TS0201: { severity: "error", title: "unknown connection", message: "there is no connection '{name}'" },
+  TS0202: { severity: "error", title: "duplicate tool name", message: "the tool '{name}' is declared twice", help: "tool names are unique in a catalog; rename one of the two" },
+  TS0203: { severity: "warning", title: "default limit above the maximum", message: "limit_default {default} is above limit_max {max}; {max} is used" },
+  TS0204: { severity: "error", title: "no tool name can be made", message: "the built-in {builtin} of connection '{connection}' would be named '{name}', which is not a valid tool name", help: "rename the connection: lower-case letters, digits and underscores, starting with a letter" },
+  TS0205: { severity: "error", title: "regular expression is invalid", message: "the pattern {regex} is not a valid regular expression: {detail}" },
+  TS0206: { severity: "error", title: "rate is not readable", message: "'{value}' is not a rate", help: "write a whole number and a unit: 30/second, 30/minute, 500/hour or 5000/day" },
+  TS0207: { severity: "error", title: "filter is not readable", message: "{detail}", help: "a filter is {path, op, value}, {path, op, param}, {and: [...]} or {or: [...]}" },
+  TS0208: { severity: "error", title: "expression is not readable", message: "post_filter: {detail}", help: "operators: or, and, not, == != >= <= > <, + - * /, parentheses, field names, params.NAME, numbers, 'text', true, false, null" },
+  TS0209: { severity: "error", title: "expression has a type error", message: "post_filter: {detail}" },
+  TS0210: { severity: "error", title: "no such parameter", message: "'{name}' is not a parameter of this tool" },
+  TS0211: { severity: "error", title: "description has the wrong length", message: "the description of the built-in {builtin} has {got} characters; a tool needs 20 to 1024" },
+  TS0212: { severity: "info", title: "parameter hides a built-in argument", message: "the parameter '{name}' takes the place of the {what} argument of the same name" },
+  TS0213: { severity: "error", title: "second retrieve", message: "a pipeline has one retrieve step, the first" },
+  TS0214: { severity: "warning", title: "enum does not fit the type", message: "the enum member {got} can never be given for a parameter of dtype {dtype}" },
+  TS0215: { severity: "warning", title: "default does not fit", message: "the default {got} of '{name}' is not a value the parameter accepts: {detail}" },
+  TS0216: { severity: "error", title: "operand does not fit the operator", message: "the operator {op} needs {want}, not {got}" },
+  TS0217: { severity: "error", title: "claim or header name missing", message: "tenancy.mode {mode} needs a name in tenancy.{mode}" },
+
+  // ---- what can be compiled and executed -----------------------------------------------------------------------
+  TS0301: { severity: "error", title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to go on" },
+  TS0302: { severity: "error", title: "must be known at build time", message: "{what} decides what is compiled, so it cannot come from an environment reference", help: "write the value in the catalog" },
+  TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
+
+  // ---- guards and hosts ----------------------------------------------------------------------------------------
+  TS0401: { severity: "error", title: "guard cannot be shown", message: "{branch}: the plan does not show that {guard} always applies", help: "this is a defect of the compiler, not of your catalog: nothing was written; please report it with the tool's definition" },
+  TS0501: { severity: "warning", title: "tool name too long for hosts", message: "the tool name '{name}' has {length} characters; hosts accept up to {limit}" },
+  TS0502: { severity: "info", title: "token cost of tools/list", message: "tools/list costs about {tokens} tokens of every conversation ({tools} tools, role {role})" },
+  TS0503: { severity: "warning", title: "long description", message: "the description has {length} characters; several hosts cut at {limit}" },
+  TS0504: { severity: "warning", title: "many tools", message: "{tools} tools are advertised; several hosts stop at {limit}" },
+
+  // ---- loading --------------------------------------------------------------------------------------------------
+  VB0001: { severity: "warning", title: "unknown key", message: "unknown key '{key}'", help: "it is ignored; remove it or correct its name" },
+  VB0002: { severity: "warning", title: "catalog format 1", message: "the catalog is in format 1; the current one is 2", help: "`toolsrv migrate tools.yaml --from 1 --to 2 --write` converts it" },
+  VB1003: { severity: "error", title: "secret or reference in the wrong place", message: "{detail}" },
+
+  // ---- tools ----------------------------------------------------------------------------------------------------
+  VB2001: { severity: "error", title: "operator does not fit the type", message: "the operator {op} is not available for dtype {dtype}", help: "use one of: {allowed}" },
+  VB2002: { severity: "error", title: "duplicate parameter", message: "the parameter '{name}' is declared twice" },
+  VB2004: { severity: ["error", "warning"], title: "backend lacks a feature", message: "{backend} (connection '{connection}') does not support {what}" },
+  VB2005: { severity: "warning", title: "enum with an open operator", message: "an enum restricts '{name}' to fixed values, but the operator {op} compares rather than matches", help: "use eq, ne, in or nin, or remove the enum" },
+  VB2006: { severity: "warning", title: "lookup with another limit", message: "a lookup returns one record; output.limit_default is {limit}", help: "set output.limit_default to 1, or use kind search or scroll for several rows" },
+  VB2010: { severity: "error", title: "reserved tool name", message: "the tool name '{name}' is {why}", help: "choose another name" },
+  VB2011: { severity: "error", title: "meta tool with inputs", message: "a meta tool has no query, parameters or static filters" },
+  VB2012: { severity: "error", title: "hybrid search not available", message: "{backend} (connection '{connection}') has no hybrid search", help: "use mode: dense" },
+  VB2013: { severity: ["warning", "error"], title: "hybrid search not confirmed", message: "{detail}", help: "`toolsrv validate --live` asks the store" },
+  VB2014: { severity: "error", title: "kind meta is for built-ins", message: "kind meta is reserved for built-in tools", help: "enable builtin_tools.list_collections on the connection instead" },
+  VB2015: { severity: "error", title: "collection is not a name", message: "target.collection must be the name of one collection, not {got}" },
+  VB2016: { severity: "error", title: "table without vectors searched by text", message: "connection '{connection}' is a plain table (no vector column), so it cannot be searched by text", help: "remove the query block, or set vector_column on the connection" },
+  VB2017: { severity: "error", title: "vector lengths differ", message: "{detail}" },
+  VB2018: { severity: "warning", title: "vector length unknown", message: "the vector length of the model '{model}' is not known", help: "state it: embedding.dims" },
+  VB2019: { severity: "error", title: "package missing", message: "{what} needs the package {package}, which is not installed", help: "npm i {package}" },
+  VB2020: { severity: "error", title: "operator cannot be negated", message: "must_not cannot negate the operator {op}", help: "must_not takes eq ne gt gte lt lte in nin; write other operators in must" },
+  VB2021: { severity: "error", title: "unknown key in static_filters", message: "static_filters has the key '{key}'; only must and must_not exist", help: "a misspelt guard would protect nothing, so the catalog is refused" },
+  VB2022: { severity: "error", title: "min_score out of range", message: "min_score must be between 0 and 1, not {value}" },
+  VB2023: { severity: "warning", title: "ef has no effect", message: "{backend} (connection '{connection}') has no ef parameter; query.ef is ignored" },
+  VB2024: { severity: "warning", title: "experimental backend", message: "the backend {backend} of connection '{connection}' is experimental", help: "with --strict this warning ends in exit code 1" },
+  VB2025: { severity: "error", title: "built-in would escape its guard", message: "{backend} cannot run the built-in {builtin} and keep its filters", help: "turn builtin_tools.{builtin} off for connection '{connection}'" },
+  VB2026: { severity: "error", title: "filter path without an index", message: "{backend} needs an index on '{path}' of collection '{collection}'", help: "create a payload index for it in the store" },
+  VB2101: { severity: "error", title: "pipeline without retrieve", message: "the first step of a pipeline must be retrieve" },
+  VB2102: { severity: "error", title: "empty expression", message: "post_filter.expr is empty" },
+
+  // ---- advice ---------------------------------------------------------------------------------------------------
+  VB3001: { severity: "warning", title: "short description", message: "the description has {length} characters; a model chooses better with 40 or more", help: "say what is searched, and when to use it" },
+  VB3002: { severity: "warning", title: "description repeats the name", message: "the description only repeats the tool's name", help: "say what is searched, and when to use it" },
+  VB3003: { severity: "warning", title: "general search beside special ones", message: "the built-in search of connection '{connection}' competes with {count} search tool(s) of your own", help: "turn builtin_tools.semantic_search off, or say in its description when to use it" },
+  VB3004: { severity: "warning", title: "open search", message: "the built-in search of connection '{connection}' reads {what}", help: "set builtin_defaults.static_filters or one collection in builtin_defaults.collections" },
+  VB3005: { severity: "warning", title: "short built-in description", message: "the description of the built-in {builtin} has {length} characters; a tool needs 20" },
+
+  // ---- live and at call time ------------------------------------------------------------------------------------
+  VB4001: { severity: "warning", title: "projected field missing", message: "a projected field is missing from at least one row" },
+  VB4002: { severity: "warning", title: "null compared", message: "the pipeline compared a null" },
+  VB4003: { severity: ["error", "warning"], title: "store not healthy", message: "{detail}" },
+  VB4004: { severity: "warning", title: "path not seen", message: "the path '{path}' was not seen in collection '{collection}'" },
+  VB4010: { severity: ["error", "warning"], title: "argument conflicts with the tenant", message: "the argument '{name}' conflicts with the caller's tenant" },
+  VB4011: { severity: "error", title: "tenancy without a claim name", message: "tenancy.mode claim needs the claim's name", help: "add security.tenancy.claim: NAME" },
+  VB4012: { severity: "warning", title: "parameter meets the tenant path", message: "the parameter '{name}' filters on the tenant path '{path}'", help: "the tenant comes from the caller; remove the parameter" },
+  VB4013: { severity: "error", title: "rbac without roles", message: "security.rbac is enabled but has no roles", help: "add security.rbac.roles, or nobody may call anything" },
+  VB4014: { severity: "warning", title: "role allows an unknown tool", message: "the role '{role}' allows '{name}', which is not a tool" },
+  VB4020: { severity: "warning", title: "directory value not found", message: "'{value}' is not in the directory" },
+  VB4021: { severity: "error", title: "directory cannot be read", message: "{backend} (connection '{connection}') cannot list values for a directory", help: "use an enum, or a directory on another connection" },
+  VB4030: { severity: "warning", title: "query expansion failed", message: "query expansion failed; only the original query was used" },
+  VB4031: { severity: "warning", title: "rerank failed", message: "reranking failed; rows keep their vector order" },
+  VB4032: { severity: "warning", title: "local reranker missing", message: "rerank provider cross_encoder needs the package {package}, which is not installed", help: "npm i {package}; until then rows keep their vector order" },
+  VB4040: { severity: "error", title: "vault path missing", message: "credentials.provider vault needs vault.path" },
+  VB4041: { severity: "error", title: "secret id missing", message: "credentials.provider aws_sm needs aws_sm.secret_id" },
+  VB4042: { severity: "error", title: "secret name missing", message: "credentials.provider k8s needs k8s.secret" },
+
+  // ---- profiles and policies ------------------------------------------------------------------------------------
+  VE001: { severity: "error", title: "authoring is on", message: "the enterprise profile forbids authoring.define_tool" },
+  VE002: { severity: "error", title: "tool without isolation", message: "the tool has neither request tenancy nor a static filter", help: "set security.tenancy, or add static_filters.must to the tool" },
+  VE003: { severity: "error", title: "limit too high", message: "output.limit_max is {max}; the enterprise profile allows {limit}" },
+  VE004: { severity: "error", title: "endpoint written in the catalog", message: "'{key}' is written out; the enterprise profile wants an environment reference", help: "write an environment reference and keep the value in the file given with --env-file" },
+  VE005: { severity: "warning", title: "meta tools", message: "the enterprise profile expects a server without meta tools", help: "serve with --no-meta-tools, or declare profiles.enterprise, which turns them off" },
+  VE006: { severity: "error", title: "public URL is not https", message: "the public URL '{url}' does not start with https://" },
+  VE007: { severity: "warning", title: "local embeddings", message: "the default embedding provider is local; the enterprise profile expects a hosted one" },
+  POL000: { severity: "error", title: "policy could not be evaluated", message: "{detail}" },
+  POL001: { severity: "error", title: "policy denied", message: "{detail}" },
+
+  // ---- errors of a call -----------------------------------------------------------------------------------------
   invalid_arguments: { severity: "error", title: "invalid arguments", message: "{detail}", rpc: -32602 },
   auth_error: { severity: "error", title: "not permitted", message: "{detail}", http: 403, rpc: -32001 },
   rate_limited: { severity: "error", title: "rate limited", message: "{detail}", http: 429, rpc: -32029, retryable: true },
@@ -51,9 +176,15 @@ export type Code = keyof typeof CODES;
 
 type Holes<S extends string> = S extends `${string}{${infer H}}${infer R}` ? H | Holes<R> : never;
 
+/** The severities a code may be raised with. */
+export type CodeSeverity<C extends Code> = (typeof CODES)[C]["severity"] extends readonly (infer S)[] ? S : (typeof CODES)[C]["severity"];
+
+/** The holes of a code's help text, so that help never shows an unfilled hole. */
+type HelpHoles<C extends Code> = (typeof CODES)[C] extends { readonly help: infer H extends string } ? Exclude<Holes<H>, `${string}${"," | " " | ":"}${string}`> : never;
+
 /** The arguments that a code's message and help need; a wrong code or a missing argument does not compile. */
 export type CodeArgs<C extends Code> = {
-  readonly [K in Holes<(typeof CODES)[C]["message"]>]: string | number;
+  readonly [K in Holes<(typeof CODES)[C]["message"]> | HelpHoles<C>]: string | number;
 };
 
 /** Fills a message's holes. Values are inserted as they are: callers pass display text, never secrets. */
@@ -63,5 +194,5 @@ export function formatMessage<C extends Code>(code: C, args: CodeArgs<C>): strin
 
 /** Replaces `{name}` by `args.name`; a hole without an argument stays visible. */
 export function fillHoles(text: string, args: { readonly [key: string]: string | number }): string {
-  return text.replace(/\{(\w+)\}/g, (hole, key: string) => (key in args ? String(args[key]) : hole));
+  return text.replace(/\{(\w+)\}/g, (hole, key: string) => (Object.hasOwn(args, key) ? String(args[key]) : hole));
 }

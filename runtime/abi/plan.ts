@@ -56,6 +56,10 @@ export interface ResolvePlan {
   readonly cache_ttl_s: number;
   /** Enum members of the parameter; matched before the store is asked. */
   readonly known?: readonly Scalar[];
+  /** The tool's guard, when the directory is the tool's own collection: candidates are records the caller may see. */
+  readonly guard?: Filter;
+  /** Request tenancy of the directory read. */
+  readonly tenant?: TenantPlan;
 }
 
 /** The collection is fixed, or (multi-collection built-ins) named by an argument; `allowed` absent means any. */

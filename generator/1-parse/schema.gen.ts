@@ -1,0 +1,2041 @@
+// Code generated from specs/tds.schema.json by gen-types.ts; DO NOT EDIT.
+import type { SchemaNode } from "./shape.js";
+
+/** specs/tds.schema.json as a value, so that no command has to read it. */
+export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } } = {
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "title": "Catalog",
+  "description": "A toolsrv catalog (tools.yaml): connections to vector stores and the tools made from them.",
+  "type": "object",
+  "required": [
+    "connections"
+  ],
+  "properties": {
+    "tds_version": {
+      "description": "Version of the catalog format, in quotes.",
+      "enum": [
+        "1",
+        "2"
+      ],
+      "default": "1"
+    },
+    "meta": {
+      "$ref": "#/definitions/Meta"
+    },
+    "connections": {
+      "description": "Vector stores by name. Built-in tools are named after their connection.",
+      "type": "object",
+      "additionalProperties": {
+        "$ref": "#/definitions/Connection"
+      }
+    },
+    "defaults": {
+      "description": "Settings that tools inherit.",
+      "type": "object",
+      "properties": {
+        "embedding": {
+          "$ref": "#/definitions/Embedding"
+        }
+      }
+    },
+    "deadline_s": {
+      "description": "Seconds one tool call may take (25 when absent).",
+      "type": "number",
+      "exclusiveMinimum": 0,
+      "maximum": 3600
+    },
+    "authoring": {
+      "description": "Tools that let a model propose tools.",
+      "type": "object",
+      "properties": {
+        "define_tool": {
+          "description": "Offer describe_collection and define_tool.",
+          "type": "boolean",
+          "default": false
+        }
+      }
+    },
+    "security": {
+      "$ref": "#/definitions/Security"
+    },
+    "observability": {
+      "$ref": "#/definitions/Observability"
+    },
+    "profiles": {
+      "description": "Presets that refuse a catalog which does not comply.",
+      "type": "object",
+      "properties": {
+        "enterprise": {
+          "$ref": "#/definitions/EnterpriseProfile"
+        }
+      }
+    },
+    "tools": {
+      "description": "The tools, in the order they are advertised.",
+      "type": "array",
+      "items": {
+        "$ref": "#/definitions/Tool"
+      },
+      "default": []
+    }
+  },
+  "definitions": {
+    "Meta": {
+      "description": "Facts about the catalog itself.",
+      "type": "object",
+      "properties": {
+        "tool_catalog_version": {
+          "description": "Version of this catalog; counted up by each approval.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "deprecated": {
+          "description": "Notes on retired tools; carried along, not interpreted.",
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": true
+          },
+          "default": []
+        }
+      }
+    },
+    "FieldPath": {
+      "description": "A payload field: up to three names joined by dots.",
+      "type": "string",
+      "pattern": "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*){0,2}$",
+      "patternErrorMessage": "a field path is one to three names of letters, digits and underscores, joined by dots"
+    },
+    "Connection": {
+      "description": "A store. `backend` decides which other keys there are.",
+      "oneOf": [
+        {
+          "$ref": "#/definitions/SqliteConnection"
+        },
+        {
+          "$ref": "#/definitions/QdrantConnection"
+        },
+        {
+          "$ref": "#/definitions/PgvectorConnection"
+        },
+        {
+          "$ref": "#/definitions/ChromaConnection"
+        },
+        {
+          "$ref": "#/definitions/PineconeConnection"
+        },
+        {
+          "$ref": "#/definitions/WeaviateConnection"
+        },
+        {
+          "$ref": "#/definitions/MilvusConnection"
+        }
+      ]
+    },
+    "SqliteConnection": {
+      "description": "The embedded store: one file, no server. `toolsrv load` fills it.",
+      "type": "object",
+      "required": [
+        "backend",
+        "path"
+      ],
+      "properties": {
+        "backend": {
+          "const": "sqlite"
+        },
+        "path": {
+          "description": "Database file, relative to the catalog's folder.",
+          "type": "string",
+          "minLength": 1
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "QdrantConnection": {
+      "description": "A Qdrant server.",
+      "type": "object",
+      "required": [
+        "backend",
+        "url"
+      ],
+      "properties": {
+        "backend": {
+          "const": "qdrant"
+        },
+        "url": {
+          "description": "Address of the REST interface.",
+          "type": "string"
+        },
+        "api_key": {
+          "description": "API key; write an environment reference.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "PgvectorConnection": {
+      "description": "PostgreSQL with the pgvector extension.",
+      "type": "object",
+      "required": [
+        "backend",
+        "dsn"
+      ],
+      "properties": {
+        "backend": {
+          "const": "pgvector"
+        },
+        "dsn": {
+          "description": "Connection string; write an environment reference.",
+          "type": "string"
+        },
+        "table": {
+          "description": "Table to read; the tool's collection when absent.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "vector_column": {
+          "description": "Column of the vectors; null means a plain table.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": "embedding"
+        },
+        "mode": {
+          "description": "`table` reads rows without vectors.",
+          "enum": [
+            "vector",
+            "table",
+            null
+          ],
+          "default": null
+        },
+        "id_column": {
+          "description": "Column of the record id.",
+          "type": "string",
+          "default": "id"
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "ChromaConnection": {
+      "description": "A Chroma server.",
+      "type": "object",
+      "required": [
+        "backend",
+        "url"
+      ],
+      "properties": {
+        "backend": {
+          "const": "chroma"
+        },
+        "url": {
+          "description": "Address of the server.",
+          "type": "string"
+        },
+        "auth_token": {
+          "description": "Token sent as Authorization: Bearer; write an environment reference.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "PineconeConnection": {
+      "description": "A Pinecone index. A tool's collection names a namespace of it.",
+      "type": "object",
+      "required": [
+        "backend",
+        "api_key",
+        "host"
+      ],
+      "properties": {
+        "backend": {
+          "const": "pinecone"
+        },
+        "api_key": {
+          "description": "API key; write an environment reference.",
+          "type": "string"
+        },
+        "host": {
+          "description": "Host of the index.",
+          "type": "string"
+        },
+        "namespace": {
+          "description": "Namespace for tools whose collection is empty.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "WeaviateConnection": {
+      "description": "A Weaviate server.",
+      "type": "object",
+      "required": [
+        "backend",
+        "url"
+      ],
+      "properties": {
+        "backend": {
+          "const": "weaviate"
+        },
+        "url": {
+          "description": "Address of the server.",
+          "type": "string"
+        },
+        "api_key": {
+          "description": "API key; write an environment reference.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "tenant": {
+          "description": "Native tenant of multi-tenant collections.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "embedding_mode": {
+          "description": "Who embeds query texts; auto asks the collection.",
+          "enum": [
+            "auto",
+            "client",
+            "server"
+          ],
+          "default": "auto"
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "MilvusConnection": {
+      "description": "A Milvus server.",
+      "type": "object",
+      "required": [
+        "backend",
+        "uri"
+      ],
+      "properties": {
+        "backend": {
+          "const": "milvus"
+        },
+        "uri": {
+          "description": "Address of the server.",
+          "type": "string"
+        },
+        "token": {
+          "description": "Token; write an environment reference.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "user": {
+          "description": "User name, when no token is used.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "password": {
+          "description": "Password; write an environment reference.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "database": {
+          "description": "Database (`default` when absent).",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "builtin_tools": {
+          "$ref": "#/definitions/BuiltinTools"
+        },
+        "builtin_defaults": {
+          "$ref": "#/definitions/BuiltinDefaults"
+        },
+        "credentials": {
+          "$ref": "#/definitions/Credentials"
+        }
+      }
+    },
+    "BuiltinTools": {
+      "description": "Tools made for this connection without writing them out.",
+      "type": "object",
+      "properties": {
+        "semantic_search": {
+          "description": "search_<connection>: search by meaning.",
+          "type": "boolean",
+          "default": false
+        },
+        "get_by_id": {
+          "description": "get_<connection>_by_id: one record by its id.",
+          "type": "boolean",
+          "default": false
+        },
+        "count": {
+          "description": "count_<connection>: how many records there are.",
+          "type": "boolean",
+          "default": false
+        },
+        "list_collections": {
+          "description": "list_<connection>_collections: what can be searched.",
+          "type": "boolean",
+          "default": false
+        }
+      }
+    },
+    "BuiltinDefaults": {
+      "description": "Settings of this connection's built-in tools.",
+      "type": "object",
+      "properties": {
+        "collections": {
+          "description": "Collections the built-ins may read: one fixes it, several make an argument, absent allows any.",
+          "type": [
+            "array",
+            "null"
+          ],
+          "items": {
+            "type": "string"
+          },
+          "default": null
+        },
+        "static_filters": {
+          "$ref": "#/definitions/StaticFilters"
+        },
+        "output": {
+          "anyOf": [
+            {
+              "$ref": "#/definitions/Output"
+            },
+            {
+              "type": "null"
+            }
+          ]
+        },
+        "descriptions": {
+          "description": "Descriptions by built-in (semantic_search, get_by_id, count, list_collections).",
+          "type": [
+            "object",
+            "null"
+          ],
+          "additionalProperties": {
+            "type": "string"
+          },
+          "default": null
+        }
+      }
+    },
+    "Credentials": {
+      "description": "Where this connection's secrets come from.",
+      "type": "object",
+      "properties": {
+        "provider": {
+          "description": "Secret source.",
+          "enum": [
+            "env",
+            "vault",
+            "aws_sm",
+            "k8s"
+          ],
+          "default": "env"
+        },
+        "vault": {
+          "description": "A key-value secret read over HTTP.",
+          "type": [
+            "object",
+            "null"
+          ],
+          "properties": {
+            "addr": {
+              "description": "Address; VAULT_ADDR when absent.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "path": {
+              "description": "Path of the secret.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "role": {
+              "description": "Role sent with the request.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            }
+          }
+        },
+        "aws_sm": {
+          "description": "A cloud secrets manager.",
+          "type": [
+            "object",
+            "null"
+          ],
+          "properties": {
+            "secret_id": {
+              "description": "Name or ARN of the secret.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "region": {
+              "description": "Region; AWS_REGION when absent.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            }
+          }
+        },
+        "k8s": {
+          "description": "A secret of the cluster the server runs in.",
+          "type": [
+            "object",
+            "null"
+          ],
+          "properties": {
+            "secret": {
+              "description": "Name of the secret.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "key": {
+              "description": "One key of it; all keys when absent.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "namespace": {
+              "description": "Namespace; the pod's own when absent.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            }
+          }
+        }
+      }
+    },
+    "EmbeddingProvider": {
+      "description": "Who turns texts into vectors. fastembed, openai, azure_openai and cohere are older names of local, hosted, hosted_cloud and hosted_alt.",
+      "enum": [
+        "local",
+        "hosted",
+        "hosted_cloud",
+        "http",
+        "hosted_alt",
+        "fastembed",
+        "openai",
+        "azure_openai",
+        "cohere"
+      ],
+      "default": "local"
+    },
+    "Embedding": {
+      "description": "Embedding of query texts: '<provider>/<model>' or an object. Built in without any download: local/hashing-256, local/hashing-512, local/hashing-1024.",
+      "anyOf": [
+        {
+          "type": "string",
+          "title": "EmbeddingName"
+        },
+        {
+          "title": "EmbeddingObject",
+          "type": "object",
+          "properties": {
+            "provider": {
+              "$ref": "#/definitions/EmbeddingProvider"
+            },
+            "model": {
+              "description": "Model id.",
+              "type": "string",
+              "default": "BAAI/bge-small-en-v1.5"
+            },
+            "dims": {
+              "description": "Length of the vectors; needed for models that are not known.",
+              "type": [
+                "integer",
+                "null"
+              ],
+              "minimum": 1,
+              "maximum": 65536,
+              "default": null
+            },
+            "config": {
+              "description": "Settings of the provider; environment references are allowed here.",
+              "type": "object",
+              "additionalProperties": true,
+              "default": {}
+            }
+          }
+        },
+        {
+          "type": "null"
+        }
+      ]
+    },
+    "Op": {
+      "description": "Comparison of a field with a value.",
+      "enum": [
+        "eq",
+        "ne",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "in",
+        "nin",
+        "exists",
+        "is_null",
+        "contains_any",
+        "contains_all",
+        "like",
+        "text_match"
+      ]
+    },
+    "StaticCondition": {
+      "description": "One condition that always applies.",
+      "type": "object",
+      "required": [
+        "path",
+        "value"
+      ],
+      "properties": {
+        "path": {
+          "$ref": "#/definitions/FieldPath"
+        },
+        "op": {
+          "$ref": "#/definitions/Op",
+          "default": "eq"
+        },
+        "value": {
+          "description": "What the field is compared with."
+        }
+      }
+    },
+    "StaticFilters": {
+      "description": "Conditions that are ANDed into every read of the tool and never shown to the model. A list means must.",
+      "anyOf": [
+        {
+          "title": "StaticFilterList",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/StaticCondition"
+          }
+        },
+        {
+          "title": "StaticFilterObject",
+          "type": "object",
+          "properties": {
+            "must": {
+              "description": "Each of these holds for every record returned.",
+              "type": "array",
+              "items": {
+                "$ref": "#/definitions/StaticCondition"
+              },
+              "default": []
+            },
+            "must_not": {
+              "description": "None of these holds for any record returned.",
+              "type": "array",
+              "items": {
+                "$ref": "#/definitions/StaticCondition"
+              },
+              "default": []
+            }
+          }
+        },
+        {
+          "type": "null"
+        }
+      ]
+    },
+    "Query": {
+      "description": "Search by text.",
+      "type": "object",
+      "properties": {
+        "param": {
+          "description": "Name of the argument that carries the text.",
+          "type": "string",
+          "default": "query"
+        },
+        "required": {
+          "description": "The text must be given.",
+          "type": "boolean",
+          "default": false
+        },
+        "embedding": {
+          "$ref": "#/definitions/Embedding"
+        },
+        "mode": {
+          "description": "`hybrid` combines vectors with full text.",
+          "enum": [
+            "dense",
+            "hybrid"
+          ],
+          "default": "dense"
+        },
+        "alpha": {
+          "description": "Weight of the vectors in hybrid mode.",
+          "type": "number",
+          "minimum": 0,
+          "maximum": 1,
+          "default": 0.5
+        },
+        "min_score": {
+          "description": "Rows scoring below are left out (0 to 1).",
+          "type": [
+            "number",
+            "null"
+          ],
+          "default": null
+        },
+        "ef": {
+          "description": "Search effort of an HNSW index.",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 1,
+          "maximum": 10000,
+          "default": null
+        },
+        "expand": {
+          "$ref": "#/definitions/Expand"
+        }
+      }
+    },
+    "Expand": {
+      "description": "Rewrites the query text into variants that are searched too.",
+      "type": [
+        "object",
+        "null"
+      ],
+      "properties": {
+        "enabled": {
+          "description": "Expand queries.",
+          "type": "boolean",
+          "default": false
+        },
+        "provider": {
+          "description": "Who writes the variants (openai is an older name of hosted).",
+          "enum": [
+            "hosted",
+            "http",
+            "none",
+            "openai"
+          ],
+          "default": "none"
+        },
+        "model": {
+          "description": "Model of the provider.",
+          "type": "string",
+          "default": "gpt-4o-mini"
+        },
+        "variants": {
+          "description": "How many variants.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 5,
+          "default": 3
+        },
+        "config": {
+          "description": "Settings of the provider; environment references are allowed here.",
+          "type": "object",
+          "additionalProperties": true,
+          "default": {}
+        }
+      }
+    },
+    "Parameter": {
+      "description": "An argument of the tool. With a path or an op it filters; without, it is for pipeline expressions.",
+      "type": "object",
+      "required": [
+        "name"
+      ],
+      "properties": {
+        "name": {
+          "description": "Name of the argument.",
+          "type": "string",
+          "pattern": "^[a-z][a-z0-9_]{0,31}$",
+          "patternErrorMessage": "a parameter name has 1 to 32 lower-case letters, digits and underscores and starts with a letter"
+        },
+        "path": {
+          "description": "Payload field it filters on; the name when only op is given.",
+          "anyOf": [
+            {
+              "$ref": "#/definitions/FieldPath"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        },
+        "dtype": {
+          "description": "Type of the stored field.",
+          "enum": [
+            "keyword",
+            "integer",
+            "float",
+            "boolean",
+            "datetime",
+            "keyword[]",
+            "unknown"
+          ],
+          "default": "keyword"
+        },
+        "op": {
+          "description": "Comparison; eq when only path is given.",
+          "enum": [
+            "eq",
+            "ne",
+            "gt",
+            "gte",
+            "lt",
+            "lte",
+            "in",
+            "nin",
+            "exists",
+            "is_null",
+            "contains_any",
+            "contains_all",
+            "like",
+            "text_match",
+            null
+          ],
+          "default": null
+        },
+        "required": {
+          "description": "The caller must give it.",
+          "type": "boolean",
+          "default": false
+        },
+        "description": {
+          "description": "What the model reads about it.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "enum": {
+          "description": "The values allowed.",
+          "type": [
+            "array",
+            "null"
+          ],
+          "items": {
+            "type": [
+              "string",
+              "number",
+              "boolean"
+            ]
+          },
+          "maxItems": 100,
+          "default": null
+        },
+        "default": {
+          "description": "Value used when the caller gives none."
+        },
+        "max": {
+          "description": "Largest number allowed.",
+          "type": [
+            "number",
+            "null"
+          ],
+          "default": null
+        },
+        "resolve": {
+          "anyOf": [
+            {
+              "$ref": "#/definitions/Resolve"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        }
+      }
+    },
+    "Resolve": {
+      "description": "Finds the stored spelling of what the model wrote.",
+      "type": "object",
+      "properties": {
+        "kind": {
+          "description": "`directory` looks the value up among stored ones.",
+          "enum": [
+            "directory",
+            "enum"
+          ],
+          "default": "enum"
+        },
+        "connection": {
+          "description": "Connection of the directory; the tool's own when absent.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "collection": {
+          "description": "Collection of the directory; the tool's own when absent.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "field": {
+          "description": "Field that holds the names.",
+          "type": [
+            "string",
+            "null"
+          ],
+          "default": null
+        },
+        "min_confidence": {
+          "description": "Similarity a match needs.",
+          "type": "number",
+          "minimum": 0,
+          "maximum": 1,
+          "default": 0.72
+        },
+        "max_candidates": {
+          "description": "Records read for the directory.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 50000,
+          "default": 5000
+        },
+        "cache_ttl_s": {
+          "description": "Seconds the directory is kept.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 86400,
+          "default": 600
+        }
+      }
+    },
+    "Output": {
+      "description": "What leaves the process.",
+      "type": "object",
+      "properties": {
+        "fields": {
+          "description": "Fields returned, in this order; absent returns all.",
+          "type": [
+            "array",
+            "null"
+          ],
+          "items": {
+            "$ref": "#/definitions/FieldPath"
+          },
+          "default": null
+        },
+        "limit_default": {
+          "description": "Rows returned when the caller does not say.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 500,
+          "default": 10
+        },
+        "limit_max": {
+          "description": "Most rows a caller may ask for.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 500,
+          "default": 50
+        },
+        "include_score": {
+          "description": "Return _score.",
+          "type": "boolean",
+          "default": true
+        },
+        "include_id": {
+          "description": "Return _id.",
+          "type": "boolean",
+          "default": true
+        },
+        "max_field_length": {
+          "description": "Longest text returned, in characters.",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 1,
+          "maximum": 100000,
+          "default": null
+        },
+        "truncate_suffix": {
+          "description": "Ends a text that was cut.",
+          "type": "string",
+          "default": "…"
+        },
+        "redact": {
+          "description": "Fields hidden or changed before they leave.",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/Redact"
+          },
+          "default": []
+        }
+      }
+    },
+    "Redact": {
+      "description": "One field hidden or changed.",
+      "type": "object",
+      "required": [
+        "path"
+      ],
+      "properties": {
+        "path": {
+          "$ref": "#/definitions/FieldPath"
+        },
+        "mode": {
+          "description": "`omit` drops it, `hash` shows 8 digits of its SHA-256, `mask` shows ***, `pattern` replaces matches.",
+          "enum": [
+            "omit",
+            "hash",
+            "mask",
+            "pattern"
+          ],
+          "default": "omit"
+        },
+        "patterns": {
+          "description": "Replacements of mode pattern, applied in order.",
+          "type": "array",
+          "default": [],
+          "items": {
+            "title": "RedactPattern",
+            "type": "object",
+            "required": [
+              "regex"
+            ],
+            "properties": {
+              "regex": {
+                "description": "Regular expression.",
+                "type": "string"
+              },
+              "replacement": {
+                "description": "What a match becomes; \\1 is a group.",
+                "type": "string",
+                "default": "[redacted]"
+              }
+            }
+          }
+        }
+      }
+    },
+    "Rerank": {
+      "description": "Fetches more rows and puts them in a better order.",
+      "type": [
+        "object",
+        "null"
+      ],
+      "properties": {
+        "enabled": {
+          "description": "Rerank.",
+          "type": "boolean",
+          "default": false
+        },
+        "provider": {
+          "description": "Who reranks; cross_encoder runs locally.",
+          "enum": [
+            "cohere",
+            "cross_encoder",
+            "http"
+          ],
+          "default": "http"
+        },
+        "model": {
+          "description": "Model of the provider.",
+          "type": "string",
+          "default": "rerank-english-v3.0"
+        },
+        "retrieve_k": {
+          "description": "Rows fetched before reranking.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 500,
+          "default": 50
+        },
+        "config": {
+          "description": "Settings of the provider; environment references are allowed here.",
+          "type": "object",
+          "additionalProperties": true,
+          "default": {}
+        }
+      }
+    },
+    "Target": {
+      "description": "What the tool reads.",
+      "type": "object",
+      "required": [
+        "connection",
+        "collection"
+      ],
+      "properties": {
+        "connection": {
+          "description": "Name of a connection.",
+          "type": "string"
+        },
+        "collection": {
+          "description": "Collection, table, class or namespace of it."
+        }
+      }
+    },
+    "Tool": {
+      "description": "One tool.",
+      "type": "object",
+      "required": [
+        "name",
+        "description"
+      ],
+      "properties": {
+        "name": {
+          "description": "Name the model calls; unique.",
+          "type": "string",
+          "pattern": "^[a-z][a-z0-9_]{2,63}$",
+          "patternErrorMessage": "a tool name has 3 to 64 lower-case letters, digits and underscores and starts with a letter"
+        },
+        "description": {
+          "description": "What the model reads to decide; 20 to 1024 characters.",
+          "type": "string",
+          "minLength": 20,
+          "maxLength": 1024
+        },
+        "kind": {
+          "description": "search by text or filters, lookup one record, count, scroll through records, or run a pipeline.",
+          "enum": [
+            "search",
+            "lookup",
+            "count",
+            "scroll",
+            "pipeline",
+            "meta"
+          ],
+          "default": "search"
+        },
+        "target": {
+          "anyOf": [
+            {
+              "$ref": "#/definitions/Target"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        },
+        "query": {
+          "anyOf": [
+            {
+              "$ref": "#/definitions/Query"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        },
+        "parameters": {
+          "description": "Arguments, in the order they are advertised.",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/Parameter"
+          },
+          "maxItems": 12,
+          "default": []
+        },
+        "static_filters": {
+          "$ref": "#/definitions/StaticFilters"
+        },
+        "filter_logic": {
+          "description": "How the conditions of arguments combine.",
+          "enum": [
+            "and"
+          ],
+          "default": "and"
+        },
+        "steps": {
+          "description": "Steps of a pipeline; the first is retrieve.",
+          "type": [
+            "array",
+            "null"
+          ],
+          "items": {
+            "$ref": "#/definitions/Step"
+          },
+          "minItems": 1,
+          "default": null
+        },
+        "output": {
+          "$ref": "#/definitions/Output"
+        },
+        "rerank": {
+          "$ref": "#/definitions/Rerank"
+        },
+        "deadline_s": {
+          "description": "Seconds one call may take; the catalog's deadline when absent.",
+          "type": "number",
+          "exclusiveMinimum": 0,
+          "maximum": 3600
+        }
+      },
+      "allOf": [
+        {
+          "if": {
+            "properties": {
+              "kind": {
+                "enum": [
+                  "search",
+                  "lookup",
+                  "count",
+                  "scroll"
+                ]
+              }
+            }
+          },
+          "then": {
+            "required": [
+              "target"
+            ],
+            "properties": {
+              "steps": {
+                "type": "null"
+              }
+            }
+          }
+        },
+        {
+          "if": {
+            "required": [
+              "kind"
+            ],
+            "properties": {
+              "kind": {
+                "enum": [
+                  "pipeline"
+                ]
+              }
+            }
+          },
+          "then": {
+            "required": [
+              "steps"
+            ],
+            "properties": {
+              "target": {
+                "type": "null"
+              }
+            }
+          }
+        }
+      ]
+    },
+    "Step": {
+      "description": "One step of a pipeline: a mapping with exactly one key.",
+      "type": "object",
+      "minProperties": 1,
+      "maxProperties": 1,
+      "properties": {
+        "retrieve": {
+          "$ref": "#/definitions/RetrieveStep"
+        },
+        "post_filter": {
+          "$ref": "#/definitions/PostFilterStep"
+        },
+        "group_by": {
+          "$ref": "#/definitions/GroupByStep"
+        },
+        "sort": {
+          "$ref": "#/definitions/SortStep"
+        },
+        "project": {
+          "$ref": "#/definitions/ProjectStep"
+        }
+      }
+    },
+    "RetrieveStep": {
+      "description": "Reads candidates from a store.",
+      "type": "object",
+      "required": [
+        "target"
+      ],
+      "properties": {
+        "target": {
+          "$ref": "#/definitions/Target"
+        },
+        "query": {
+          "anyOf": [
+            {
+              "$ref": "#/definitions/Query"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        },
+        "filter": {
+          "description": "Filter of this step: {path, op, value}, {path, op, param}, {and: [...]}, {or: [...]}."
+        },
+        "fetch": {
+          "title": "Fetch",
+          "description": "How many candidates are read.",
+          "type": "object",
+          "properties": {
+            "k_param": {
+              "description": "Argument that says how many rows the caller wants.",
+              "type": "string",
+              "default": "limit"
+            },
+            "overfetch_factor": {
+              "description": "Candidates read for each row wanted.",
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 50,
+              "default": 10
+            },
+            "max_candidates": {
+              "description": "Most candidates ever read.",
+              "type": "integer",
+              "minimum": 10,
+              "maximum": 20000,
+              "default": 2000
+            }
+          }
+        }
+      }
+    },
+    "PostFilterStep": {
+      "description": "Keeps the rows for which an expression is true.",
+      "type": "object",
+      "required": [
+        "expr"
+      ],
+      "properties": {
+        "expr": {
+          "description": "Expression over fields and params.NAME.",
+          "type": "string"
+        }
+      }
+    },
+    "GroupByStep": {
+      "description": "Groups rows and keeps a few of each group.",
+      "type": "object",
+      "required": [
+        "keys"
+      ],
+      "properties": {
+        "keys": {
+          "description": "Fields that make a group.",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/FieldPath"
+          },
+          "minItems": 1,
+          "maxItems": 3
+        },
+        "per_group": {
+          "anyOf": [
+            {
+              "title": "PerGroup",
+              "type": "object",
+              "required": [
+                "sort_by"
+              ],
+              "properties": {
+                "sort_by": {
+                  "$ref": "#/definitions/FieldPath"
+                },
+                "desc": {
+                  "description": "Largest first.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "take": {
+                  "description": "Rows kept of each group: a number or params.NAME.",
+                  "anyOf": [
+                    {
+                      "type": "integer"
+                    },
+                    {
+                      "type": "string"
+                    }
+                  ],
+                  "default": 3
+                }
+              }
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": null
+        }
+      }
+    },
+    "SortStep": {
+      "description": "Orders rows by one field.",
+      "type": "object",
+      "required": [
+        "by"
+      ],
+      "properties": {
+        "by": {
+          "$ref": "#/definitions/FieldPath"
+        },
+        "desc": {
+          "description": "Largest first.",
+          "type": "boolean",
+          "default": true
+        },
+        "nulls": {
+          "description": "Where rows without the field go.",
+          "enum": [
+            "first",
+            "last"
+          ],
+          "default": "last"
+        }
+      }
+    },
+    "ProjectStep": {
+      "description": "Keeps only some fields.",
+      "type": "object",
+      "required": [
+        "fields"
+      ],
+      "properties": {
+        "fields": {
+          "description": "Fields kept.",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/FieldPath"
+          },
+          "minItems": 1
+        }
+      }
+    },
+    "Security": {
+      "description": "Who may call what, and what they may see.",
+      "type": "object",
+      "properties": {
+        "tenancy": {
+          "title": "Tenancy",
+          "description": "Restricts each read to the caller's tenant.",
+          "type": "object",
+          "properties": {
+            "mode": {
+              "description": "Where the tenant comes from.",
+              "enum": [
+                "none",
+                "static",
+                "claim",
+                "header"
+              ],
+              "default": "none"
+            },
+            "claim": {
+              "description": "Claim that names the tenant (mode claim).",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "header": {
+              "description": "HTTP header that names the tenant (mode header).",
+              "type": "string",
+              "default": "X-Tenant-Id"
+            },
+            "path": {
+              "description": "Payload field of the tenant.",
+              "type": "string",
+              "pattern": "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*){0,2}$",
+              "patternErrorMessage": "a field path is one to three names of letters, digits and underscores, joined by dots",
+              "default": "tenant_id"
+            },
+            "op": {
+              "description": "Comparison with the tenant.",
+              "enum": [
+                "eq"
+              ],
+              "default": "eq"
+            },
+            "enforce": {
+              "description": "What happens when an argument names another tenant.",
+              "enum": [
+                "strict",
+                "override",
+                "warn"
+              ],
+              "default": "strict"
+            }
+          }
+        },
+        "auth": {
+          "title": "Auth",
+          "description": "Settings of the --auth modes.",
+          "type": "object",
+          "properties": {
+            "mode": {
+              "description": "Informational; --auth decides.",
+              "enum": [
+                "builtin",
+                "jwt",
+                "api_key",
+                "none",
+                null
+              ],
+              "default": null
+            },
+            "jwt": {
+              "title": "Jwt",
+              "description": "Settings of --auth jwt.",
+              "type": "object",
+              "properties": {
+                "issuer": {
+                  "description": "Issuer required.",
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "default": null
+                },
+                "audience": {
+                  "description": "Audience required.",
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "default": null
+                },
+                "jwks_url": {
+                  "description": "Where the keys are.",
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "default": null
+                },
+                "algorithms": {
+                  "description": "Signature algorithms accepted.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  },
+                  "default": [
+                    "RS256",
+                    "ES256"
+                  ]
+                },
+                "principal_claim": {
+                  "description": "Claim that names the caller.",
+                  "type": "string",
+                  "default": "sub"
+                },
+                "claims_prefix": {
+                  "description": "Prefix of the claims that matter.",
+                  "type": "string",
+                  "default": ""
+                }
+              }
+            },
+            "api_key": {
+              "title": "ApiKey",
+              "description": "Settings of --auth api_key.",
+              "type": "object",
+              "properties": {
+                "header": {
+                  "description": "Header that carries the key.",
+                  "type": "string",
+                  "default": "Authorization"
+                },
+                "scheme": {
+                  "description": "Word before the key.",
+                  "enum": [
+                    "Bearer",
+                    "ApiKey",
+                    "none"
+                  ],
+                  "default": "Bearer"
+                },
+                "keys_file": {
+                  "description": "JSON file of keys.",
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "default": null
+                }
+              }
+            }
+          }
+        },
+        "rbac": {
+          "title": "Rbac",
+          "description": "Which roles may call which tools.",
+          "type": "object",
+          "properties": {
+            "enabled": {
+              "description": "Check roles.",
+              "type": "boolean",
+              "default": false
+            },
+            "default_role": {
+              "description": "Role of a caller without one.",
+              "type": "string",
+              "default": "viewer"
+            },
+            "role_claim": {
+              "description": "Claim that lists the caller's roles.",
+              "type": "string",
+              "default": "roles"
+            },
+            "roles": {
+              "description": "Roles by name.",
+              "type": "object",
+              "additionalProperties": {
+                "title": "Role",
+                "type": "object",
+                "properties": {
+                  "allow": {
+                    "description": "Tools the role may call; '*' means all.",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    },
+                    "default": []
+                  }
+                }
+              },
+              "default": {}
+            },
+            "deny_tools": {
+              "description": "Tools nobody may call; wins over allow.",
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "default": []
+            }
+          }
+        },
+        "rate_limit": {
+          "title": "RateLimit",
+          "description": "How much may be called.",
+          "type": "object",
+          "properties": {
+            "enabled": {
+              "description": "Limit calls.",
+              "type": "boolean",
+              "default": false
+            },
+            "store": {
+              "description": "Where the counters are kept.",
+              "enum": [
+                "memory",
+                "redis"
+              ],
+              "default": "memory"
+            },
+            "redis_url": {
+              "description": "Address of the redis store.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "on_store_error": {
+              "description": "What happens while the store is down: `closed` refuses calls, `open` lets them pass.",
+              "enum": [
+                "closed",
+                "open"
+              ],
+              "default": "closed"
+            },
+            "global": {
+              "$ref": "#/definitions/Windows"
+            },
+            "global_limits": {
+              "$ref": "#/definitions/Windows"
+            },
+            "per_principal": {
+              "$ref": "#/definitions/Windows"
+            },
+            "per_tool": {
+              "description": "Rate by tool: N/second, N/minute, N/hour or N/day.",
+              "type": "object",
+              "additionalProperties": {
+                "type": "string"
+              },
+              "default": {}
+            }
+          }
+        }
+      }
+    },
+    "Windows": {
+      "description": "Calls per minute.",
+      "type": "object",
+      "properties": {
+        "requests_per_minute": {
+          "description": "Tool calls.",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 0,
+          "default": null
+        },
+        "embed_requests_per_minute": {
+          "description": "Calls that embed a text.",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 0,
+          "default": null
+        },
+        "llm_requests_per_minute": {
+          "description": "Calls that expand a query.",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 0,
+          "default": null
+        }
+      }
+    },
+    "Observability": {
+      "description": "What the server tells about itself.",
+      "type": "object",
+      "properties": {
+        "audit": {
+          "title": "Audit",
+          "description": "One record for each tool call; never rows or credentials.",
+          "type": "object",
+          "properties": {
+            "enabled": {
+              "description": "Write audit records.",
+              "type": "boolean",
+              "default": false
+            },
+            "sink": {
+              "description": "Where they go.",
+              "enum": [
+                "stdout",
+                "file",
+                "http",
+                "otlp"
+              ],
+              "default": "stdout"
+            },
+            "format": {
+              "description": "One JSON object a line.",
+              "enum": [
+                "jsonl",
+                "json"
+              ],
+              "default": "jsonl"
+            },
+            "path": {
+              "description": "File of sink file.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "url": {
+              "description": "Address of sinks http and otlp.",
+              "type": [
+                "string",
+                "null"
+              ],
+              "default": null
+            },
+            "include": {
+              "title": "AuditInclude",
+              "description": "Which facts are recorded.",
+              "type": "object",
+              "properties": {
+                "args": {
+                  "description": "Redacted arguments.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "result_count": {
+                  "description": "Number of rows, and whether they were cut.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "latency_ms": {
+                  "description": "Duration.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "search_mode": {
+                  "description": "Search mode.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "warnings": {
+                  "description": "Warning codes.",
+                  "type": "boolean",
+                  "default": true
+                }
+              }
+            },
+            "exclude_tools": {
+              "description": "Tools that are not recorded.",
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "default": []
+            },
+            "redact": {
+              "title": "AuditRedact",
+              "description": "Names whose values are never recorded.",
+              "type": "object",
+              "properties": {
+                "arg_fields": {
+                  "description": "Argument names, any case.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  },
+                  "default": [
+                    "password",
+                    "token",
+                    "secret"
+                  ]
+                },
+                "row_fields": {
+                  "description": "Kept for older catalogs; rows are never recorded.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  },
+                  "default": []
+                }
+              }
+            }
+          }
+        },
+        "tracing": {
+          "title": "Tracing",
+          "description": "Spans of tool calls.",
+          "type": "object",
+          "properties": {
+            "enabled": {
+              "description": "Record spans.",
+              "type": "boolean",
+              "default": false
+            },
+            "exporter": {
+              "description": "Where they go.",
+              "enum": [
+                "otlp",
+                "console"
+              ],
+              "default": "otlp"
+            },
+            "endpoint": {
+              "description": "OTLP collector.",
+              "type": "string",
+              "default": "http://localhost:4318"
+            },
+            "service_name": {
+              "description": "Name of this service in traces.",
+              "type": "string",
+              "default": "toolsrv"
+            },
+            "semconv": {
+              "description": "Name spans by the OpenTelemetry conventions.",
+              "type": "boolean",
+              "default": false
+            }
+          }
+        },
+        "metrics": {
+          "title": "Metrics",
+          "description": "Prometheus metrics at GET /metrics.",
+          "type": "object",
+          "properties": {
+            "enabled": {
+              "description": "Serve metrics.",
+              "type": "boolean",
+              "default": false
+            },
+            "port": {
+              "description": "Kept for older catalogs; metrics share the server's port.",
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 65535,
+              "default": 9090
+            }
+          }
+        }
+      }
+    },
+    "EnterpriseProfile": {
+      "description": "Its presence turns hardening on.",
+      "type": [
+        "object",
+        "null"
+      ],
+      "properties": {
+        "security": {
+          "title": "EnterpriseSecurity",
+          "description": "Security part of the profile.",
+          "type": [
+            "object",
+            "null"
+          ],
+          "properties": {
+            "hardening": {
+              "title": "Hardening",
+              "description": "What is refused.",
+              "type": [
+                "object",
+                "null"
+              ],
+              "properties": {
+                "disable_authoring": {
+                  "description": "Never offer authoring tools.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "disable_meta_tools": {
+                  "description": "Never offer meta tools.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "require_tenancy": {
+                  "description": "Each tool needs tenancy or a static filter.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "max_limit_max": {
+                  "description": "Largest limit_max allowed.",
+                  "type": "integer",
+                  "minimum": 1,
+                  "default": 100
+                },
+                "allowed_backends": {
+                  "description": "Backends allowed; absent allows all.",
+                  "type": [
+                    "array",
+                    "null"
+                  ],
+                  "items": {
+                    "type": "string"
+                  },
+                  "default": null
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+};

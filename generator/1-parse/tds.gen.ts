@@ -1,0 +1,1085 @@
+// Code generated from specs/tds.schema.json by gen-types.ts; DO NOT EDIT.
+
+/**
+ * A store. `backend` decides which other keys there are.
+ */
+export type Connection =
+  SqliteConnection | QdrantConnection | PgvectorConnection | ChromaConnection | PineconeConnection | WeaviateConnection | MilvusConnection;
+/**
+ * Conditions that are ANDed into every read of the tool and never shown to the model. A list means must.
+ */
+export type StaticFilters = StaticFilterList | StaticFilterObject | null;
+/**
+ * A payload field: up to three names joined by dots.
+ */
+export type FieldPath = string;
+/**
+ * Comparison of a field with a value.
+ */
+export type Op = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "exists" | "is_null" | "contains_any" | "contains_all" | "like" | "text_match";
+export type StaticFilterList = StaticCondition[];
+/**
+ * Embedding of query texts: '<provider>/<model>' or an object. Built in without any download: local/hashing-256, local/hashing-512, local/hashing-1024.
+ */
+export type Embedding = EmbeddingName | EmbeddingObject | null;
+export type EmbeddingName = string;
+/**
+ * Who turns texts into vectors. fastembed, openai, azure_openai and cohere are older names of local, hosted, hosted_cloud and hosted_alt.
+ */
+export type EmbeddingProvider = "local" | "hosted" | "hosted_cloud" | "http" | "hosted_alt" | "fastembed" | "openai" | "azure_openai" | "cohere";
+/**
+ * Its presence turns hardening on.
+ */
+export type EnterpriseProfile = {
+  security?: EnterpriseSecurity;
+} | null;
+/**
+ * Security part of the profile.
+ */
+export type EnterpriseSecurity = {
+  hardening?: Hardening;
+} | null;
+/**
+ * What is refused.
+ */
+export type Hardening = {
+  /**
+   * Never offer authoring tools.
+   */
+  disable_authoring?: boolean;
+  /**
+   * Never offer meta tools.
+   */
+  disable_meta_tools?: boolean;
+  /**
+   * Each tool needs tenancy or a static filter.
+   */
+  require_tenancy?: boolean;
+  /**
+   * Largest limit_max allowed.
+   */
+  max_limit_max?: number;
+  /**
+   * Backends allowed; absent allows all.
+   */
+  allowed_backends?: string[] | null;
+} | null;
+/**
+ * Rewrites the query text into variants that are searched too.
+ */
+export type Expand = {
+  /**
+   * Expand queries.
+   */
+  enabled?: boolean;
+  /**
+   * Who writes the variants (openai is an older name of hosted).
+   */
+  provider?: "hosted" | "http" | "none" | "openai";
+  /**
+   * Model of the provider.
+   */
+  model?: string;
+  /**
+   * How many variants.
+   */
+  variants?: number;
+  /**
+   * Settings of the provider; environment references are allowed here.
+   */
+  config?: {
+    [k: string]: unknown;
+  };
+} | null;
+/**
+ * Fetches more rows and puts them in a better order.
+ */
+export type Rerank = {
+  /**
+   * Rerank.
+   */
+  enabled?: boolean;
+  /**
+   * Who reranks; cross_encoder runs locally.
+   */
+  provider?: "cohere" | "cross_encoder" | "http";
+  /**
+   * Model of the provider.
+   */
+  model?: string;
+  /**
+   * Rows fetched before reranking.
+   */
+  retrieve_k?: number;
+  /**
+   * Settings of the provider; environment references are allowed here.
+   */
+  config?: {
+    [k: string]: unknown;
+  };
+} | null;
+
+/**
+ * A toolsrv catalog (tools.yaml): connections to vector stores and the tools made from them.
+ */
+export interface Catalog {
+  /**
+   * Version of the catalog format, in quotes.
+   */
+  tds_version?: "1" | "2";
+  meta?: Meta;
+  /**
+   * Vector stores by name. Built-in tools are named after their connection.
+   */
+  connections: {
+    [k: string]: Connection;
+  };
+  /**
+   * Settings that tools inherit.
+   */
+  defaults?: {
+    embedding?: Embedding;
+  };
+  /**
+   * Seconds one tool call may take (25 when absent).
+   */
+  deadline_s?: number;
+  /**
+   * Tools that let a model propose tools.
+   */
+  authoring?: {
+    /**
+     * Offer describe_collection and define_tool.
+     */
+    define_tool?: boolean;
+  };
+  security?: Security;
+  observability?: Observability;
+  /**
+   * Presets that refuse a catalog which does not comply.
+   */
+  profiles?: {
+    enterprise?: EnterpriseProfile;
+  };
+  /**
+   * The tools, in the order they are advertised.
+   */
+  tools?: Tool[];
+}
+/**
+ * Facts about the catalog itself.
+ */
+export interface Meta {
+  /**
+   * Version of this catalog; counted up by each approval.
+   */
+  tool_catalog_version?: string | null;
+  /**
+   * Notes on retired tools; carried along, not interpreted.
+   */
+  deprecated?: {
+    [k: string]: unknown;
+  }[];
+}
+/**
+ * The embedded store: one file, no server. `toolsrv load` fills it.
+ */
+export interface SqliteConnection {
+  backend: "sqlite";
+  /**
+   * Database file, relative to the catalog's folder.
+   */
+  path: string;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * Tools made for this connection without writing them out.
+ */
+export interface BuiltinTools {
+  /**
+   * search_<connection>: search by meaning.
+   */
+  semantic_search?: boolean;
+  /**
+   * get_<connection>_by_id: one record by its id.
+   */
+  get_by_id?: boolean;
+  /**
+   * count_<connection>: how many records there are.
+   */
+  count?: boolean;
+  /**
+   * list_<connection>_collections: what can be searched.
+   */
+  list_collections?: boolean;
+}
+/**
+ * Settings of this connection's built-in tools.
+ */
+export interface BuiltinDefaults {
+  /**
+   * Collections the built-ins may read: one fixes it, several make an argument, absent allows any.
+   */
+  collections?: string[] | null;
+  static_filters?: StaticFilters;
+  output?: Output | null;
+  /**
+   * Descriptions by built-in (semantic_search, get_by_id, count, list_collections).
+   */
+  descriptions?: {
+    [k: string]: string;
+  } | null;
+}
+/**
+ * One condition that always applies.
+ */
+export interface StaticCondition {
+  path: FieldPath;
+  op?: Op;
+  /**
+   * What the field is compared with.
+   */
+  value: {
+    [k: string]: unknown;
+  };
+}
+export interface StaticFilterObject {
+  /**
+   * Each of these holds for every record returned.
+   */
+  must?: StaticCondition[];
+  /**
+   * None of these holds for any record returned.
+   */
+  must_not?: StaticCondition[];
+}
+/**
+ * What leaves the process.
+ */
+export interface Output {
+  /**
+   * Fields returned, in this order; absent returns all.
+   */
+  fields?: FieldPath[] | null;
+  /**
+   * Rows returned when the caller does not say.
+   */
+  limit_default?: number;
+  /**
+   * Most rows a caller may ask for.
+   */
+  limit_max?: number;
+  /**
+   * Return _score.
+   */
+  include_score?: boolean;
+  /**
+   * Return _id.
+   */
+  include_id?: boolean;
+  /**
+   * Longest text returned, in characters.
+   */
+  max_field_length?: number | null;
+  /**
+   * Ends a text that was cut.
+   */
+  truncate_suffix?: string;
+  /**
+   * Fields hidden or changed before they leave.
+   */
+  redact?: Redact[];
+}
+/**
+ * One field hidden or changed.
+ */
+export interface Redact {
+  path: FieldPath;
+  /**
+   * `omit` drops it, `hash` shows 8 digits of its SHA-256, `mask` shows ***, `pattern` replaces matches.
+   */
+  mode?: "omit" | "hash" | "mask" | "pattern";
+  /**
+   * Replacements of mode pattern, applied in order.
+   */
+  patterns?: RedactPattern[];
+}
+export interface RedactPattern {
+  /**
+   * Regular expression.
+   */
+  regex: string;
+  /**
+   * What a match becomes; \1 is a group.
+   */
+  replacement?: string;
+}
+/**
+ * Where this connection's secrets come from.
+ */
+export interface Credentials {
+  /**
+   * Secret source.
+   */
+  provider?: "env" | "vault" | "aws_sm" | "k8s";
+  /**
+   * A key-value secret read over HTTP.
+   */
+  vault?: {
+    /**
+     * Address; VAULT_ADDR when absent.
+     */
+    addr?: string | null;
+    /**
+     * Path of the secret.
+     */
+    path?: string | null;
+    /**
+     * Role sent with the request.
+     */
+    role?: string | null;
+  } | null;
+  /**
+   * A cloud secrets manager.
+   */
+  aws_sm?: {
+    /**
+     * Name or ARN of the secret.
+     */
+    secret_id?: string | null;
+    /**
+     * Region; AWS_REGION when absent.
+     */
+    region?: string | null;
+  } | null;
+  /**
+   * A secret of the cluster the server runs in.
+   */
+  k8s?: {
+    /**
+     * Name of the secret.
+     */
+    secret?: string | null;
+    /**
+     * One key of it; all keys when absent.
+     */
+    key?: string | null;
+    /**
+     * Namespace; the pod's own when absent.
+     */
+    namespace?: string | null;
+  } | null;
+}
+/**
+ * A Qdrant server.
+ */
+export interface QdrantConnection {
+  backend: "qdrant";
+  /**
+   * Address of the REST interface.
+   */
+  url: string;
+  /**
+   * API key; write an environment reference.
+   */
+  api_key?: string | null;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * PostgreSQL with the pgvector extension.
+ */
+export interface PgvectorConnection {
+  backend: "pgvector";
+  /**
+   * Connection string; write an environment reference.
+   */
+  dsn: string;
+  /**
+   * Table to read; the tool's collection when absent.
+   */
+  table?: string | null;
+  /**
+   * Column of the vectors; null means a plain table.
+   */
+  vector_column?: string | null;
+  /**
+   * `table` reads rows without vectors.
+   */
+  mode?: "vector" | "table" | null;
+  /**
+   * Column of the record id.
+   */
+  id_column?: string;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * A Chroma server.
+ */
+export interface ChromaConnection {
+  backend: "chroma";
+  /**
+   * Address of the server.
+   */
+  url: string;
+  /**
+   * Token sent as Authorization: Bearer; write an environment reference.
+   */
+  auth_token?: string | null;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * A Pinecone index. A tool's collection names a namespace of it.
+ */
+export interface PineconeConnection {
+  backend: "pinecone";
+  /**
+   * API key; write an environment reference.
+   */
+  api_key: string;
+  /**
+   * Host of the index.
+   */
+  host: string;
+  /**
+   * Namespace for tools whose collection is empty.
+   */
+  namespace?: string | null;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * A Weaviate server.
+ */
+export interface WeaviateConnection {
+  backend: "weaviate";
+  /**
+   * Address of the server.
+   */
+  url: string;
+  /**
+   * API key; write an environment reference.
+   */
+  api_key?: string | null;
+  /**
+   * Native tenant of multi-tenant collections.
+   */
+  tenant?: string | null;
+  /**
+   * Who embeds query texts; auto asks the collection.
+   */
+  embedding_mode?: "auto" | "client" | "server";
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+/**
+ * A Milvus server.
+ */
+export interface MilvusConnection {
+  backend: "milvus";
+  /**
+   * Address of the server.
+   */
+  uri: string;
+  /**
+   * Token; write an environment reference.
+   */
+  token?: string | null;
+  /**
+   * User name, when no token is used.
+   */
+  user?: string | null;
+  /**
+   * Password; write an environment reference.
+   */
+  password?: string | null;
+  /**
+   * Database (`default` when absent).
+   */
+  database?: string | null;
+  builtin_tools?: BuiltinTools;
+  builtin_defaults?: BuiltinDefaults;
+  credentials?: Credentials;
+}
+export interface EmbeddingObject {
+  provider?: EmbeddingProvider;
+  /**
+   * Model id.
+   */
+  model?: string;
+  /**
+   * Length of the vectors; needed for models that are not known.
+   */
+  dims?: number | null;
+  /**
+   * Settings of the provider; environment references are allowed here.
+   */
+  config?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Who may call what, and what they may see.
+ */
+export interface Security {
+  tenancy?: Tenancy;
+  auth?: Auth;
+  rbac?: Rbac;
+  rate_limit?: RateLimit;
+}
+/**
+ * Restricts each read to the caller's tenant.
+ */
+export interface Tenancy {
+  /**
+   * Where the tenant comes from.
+   */
+  mode?: "none" | "static" | "claim" | "header";
+  /**
+   * Claim that names the tenant (mode claim).
+   */
+  claim?: string | null;
+  /**
+   * HTTP header that names the tenant (mode header).
+   */
+  header?: string;
+  /**
+   * Payload field of the tenant.
+   */
+  path?: string;
+  /**
+   * Comparison with the tenant.
+   */
+  op?: "eq";
+  /**
+   * What happens when an argument names another tenant.
+   */
+  enforce?: "strict" | "override" | "warn";
+}
+/**
+ * Settings of the --auth modes.
+ */
+export interface Auth {
+  /**
+   * Informational; --auth decides.
+   */
+  mode?: "builtin" | "jwt" | "api_key" | "none" | null;
+  jwt?: Jwt;
+  api_key?: ApiKey;
+}
+/**
+ * Settings of --auth jwt.
+ */
+export interface Jwt {
+  /**
+   * Issuer required.
+   */
+  issuer?: string | null;
+  /**
+   * Audience required.
+   */
+  audience?: string | null;
+  /**
+   * Where the keys are.
+   */
+  jwks_url?: string | null;
+  /**
+   * Signature algorithms accepted.
+   */
+  algorithms?: string[];
+  /**
+   * Claim that names the caller.
+   */
+  principal_claim?: string;
+  /**
+   * Prefix of the claims that matter.
+   */
+  claims_prefix?: string;
+}
+/**
+ * Settings of --auth api_key.
+ */
+export interface ApiKey {
+  /**
+   * Header that carries the key.
+   */
+  header?: string;
+  /**
+   * Word before the key.
+   */
+  scheme?: "Bearer" | "ApiKey" | "none";
+  /**
+   * JSON file of keys.
+   */
+  keys_file?: string | null;
+}
+/**
+ * Which roles may call which tools.
+ */
+export interface Rbac {
+  /**
+   * Check roles.
+   */
+  enabled?: boolean;
+  /**
+   * Role of a caller without one.
+   */
+  default_role?: string;
+  /**
+   * Claim that lists the caller's roles.
+   */
+  role_claim?: string;
+  /**
+   * Roles by name.
+   */
+  roles?: {
+    [k: string]: Role;
+  };
+  /**
+   * Tools nobody may call; wins over allow.
+   */
+  deny_tools?: string[];
+}
+export interface Role {
+  /**
+   * Tools the role may call; '*' means all.
+   */
+  allow?: string[];
+}
+/**
+ * How much may be called.
+ */
+export interface RateLimit {
+  /**
+   * Limit calls.
+   */
+  enabled?: boolean;
+  /**
+   * Where the counters are kept.
+   */
+  store?: "memory" | "redis";
+  /**
+   * Address of the redis store.
+   */
+  redis_url?: string | null;
+  /**
+   * What happens while the store is down: `closed` refuses calls, `open` lets them pass.
+   */
+  on_store_error?: "closed" | "open";
+  global?: Windows;
+  global_limits?: Windows;
+  per_principal?: Windows;
+  /**
+   * Rate by tool: N/second, N/minute, N/hour or N/day.
+   */
+  per_tool?: {
+    [k: string]: string;
+  };
+}
+/**
+ * Calls per minute.
+ */
+export interface Windows {
+  /**
+   * Tool calls.
+   */
+  requests_per_minute?: number | null;
+  /**
+   * Calls that embed a text.
+   */
+  embed_requests_per_minute?: number | null;
+  /**
+   * Calls that expand a query.
+   */
+  llm_requests_per_minute?: number | null;
+}
+/**
+ * What the server tells about itself.
+ */
+export interface Observability {
+  audit?: Audit;
+  tracing?: Tracing;
+  metrics?: Metrics;
+}
+/**
+ * One record for each tool call; never rows or credentials.
+ */
+export interface Audit {
+  /**
+   * Write audit records.
+   */
+  enabled?: boolean;
+  /**
+   * Where they go.
+   */
+  sink?: "stdout" | "file" | "http" | "otlp";
+  /**
+   * One JSON object a line.
+   */
+  format?: "jsonl" | "json";
+  /**
+   * File of sink file.
+   */
+  path?: string | null;
+  /**
+   * Address of sinks http and otlp.
+   */
+  url?: string | null;
+  include?: AuditInclude;
+  /**
+   * Tools that are not recorded.
+   */
+  exclude_tools?: string[];
+  redact?: AuditRedact;
+}
+/**
+ * Which facts are recorded.
+ */
+export interface AuditInclude {
+  /**
+   * Redacted arguments.
+   */
+  args?: boolean;
+  /**
+   * Number of rows, and whether they were cut.
+   */
+  result_count?: boolean;
+  /**
+   * Duration.
+   */
+  latency_ms?: boolean;
+  /**
+   * Search mode.
+   */
+  search_mode?: boolean;
+  /**
+   * Warning codes.
+   */
+  warnings?: boolean;
+}
+/**
+ * Names whose values are never recorded.
+ */
+export interface AuditRedact {
+  /**
+   * Argument names, any case.
+   */
+  arg_fields?: string[];
+  /**
+   * Kept for older catalogs; rows are never recorded.
+   */
+  row_fields?: string[];
+}
+/**
+ * Spans of tool calls.
+ */
+export interface Tracing {
+  /**
+   * Record spans.
+   */
+  enabled?: boolean;
+  /**
+   * Where they go.
+   */
+  exporter?: "otlp" | "console";
+  /**
+   * OTLP collector.
+   */
+  endpoint?: string;
+  /**
+   * Name of this service in traces.
+   */
+  service_name?: string;
+  /**
+   * Name spans by the OpenTelemetry conventions.
+   */
+  semconv?: boolean;
+}
+/**
+ * Prometheus metrics at GET /metrics.
+ */
+export interface Metrics {
+  /**
+   * Serve metrics.
+   */
+  enabled?: boolean;
+  /**
+   * Kept for older catalogs; metrics share the server's port.
+   */
+  port?: number;
+}
+/**
+ * One tool.
+ */
+export interface Tool {
+  /**
+   * Name the model calls; unique.
+   */
+  name: string;
+  /**
+   * What the model reads to decide; 20 to 1024 characters.
+   */
+  description: string;
+  /**
+   * search by text or filters, lookup one record, count, scroll through records, or run a pipeline.
+   */
+  kind?: "search" | "lookup" | "count" | "scroll" | "pipeline" | "meta";
+  target?: Target | null;
+  query?: Query | null;
+  /**
+   * Arguments, in the order they are advertised.
+   *
+   * @maxItems 12
+   */
+  parameters?: Parameter[];
+  static_filters?: StaticFilters;
+  /**
+   * How the conditions of arguments combine.
+   */
+  filter_logic?: "and";
+  /**
+   * Steps of a pipeline; the first is retrieve.
+   *
+   * @minItems 1
+   */
+  steps?: Step[] | null;
+  output?: Output;
+  rerank?: Rerank;
+  /**
+   * Seconds one call may take; the catalog's deadline when absent.
+   */
+  deadline_s?: number;
+}
+/**
+ * What the tool reads.
+ */
+export interface Target {
+  /**
+   * Name of a connection.
+   */
+  connection: string;
+  /**
+   * Collection, table, class or namespace of it.
+   */
+  collection: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Search by text.
+ */
+export interface Query {
+  /**
+   * Name of the argument that carries the text.
+   */
+  param?: string;
+  /**
+   * The text must be given.
+   */
+  required?: boolean;
+  embedding?: Embedding;
+  /**
+   * `hybrid` combines vectors with full text.
+   */
+  mode?: "dense" | "hybrid";
+  /**
+   * Weight of the vectors in hybrid mode.
+   */
+  alpha?: number;
+  /**
+   * Rows scoring below are left out (0 to 1).
+   */
+  min_score?: number | null;
+  /**
+   * Search effort of an HNSW index.
+   */
+  ef?: number | null;
+  expand?: Expand;
+}
+/**
+ * An argument of the tool. With a path or an op it filters; without, it is for pipeline expressions.
+ */
+export interface Parameter {
+  /**
+   * Name of the argument.
+   */
+  name: string;
+  /**
+   * Payload field it filters on; the name when only op is given.
+   */
+  path?: FieldPath | null;
+  /**
+   * Type of the stored field.
+   */
+  dtype?: "keyword" | "integer" | "float" | "boolean" | "datetime" | "keyword[]" | "unknown";
+  /**
+   * Comparison; eq when only path is given.
+   */
+  op?: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "exists" | "is_null" | "contains_any" | "contains_all" | "like" | "text_match" | null;
+  /**
+   * The caller must give it.
+   */
+  required?: boolean;
+  /**
+   * What the model reads about it.
+   */
+  description?: string | null;
+  /**
+   * The values allowed.
+   *
+   * @maxItems 100
+   */
+  enum?: (string | number | boolean)[] | null;
+  /**
+   * Value used when the caller gives none.
+   */
+  default?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Largest number allowed.
+   */
+  max?: number | null;
+  resolve?: Resolve | null;
+}
+/**
+ * Finds the stored spelling of what the model wrote.
+ */
+export interface Resolve {
+  /**
+   * `directory` looks the value up among stored ones.
+   */
+  kind?: "directory" | "enum";
+  /**
+   * Connection of the directory; the tool's own when absent.
+   */
+  connection?: string | null;
+  /**
+   * Collection of the directory; the tool's own when absent.
+   */
+  collection?: string | null;
+  /**
+   * Field that holds the names.
+   */
+  field?: string | null;
+  /**
+   * Similarity a match needs.
+   */
+  min_confidence?: number;
+  /**
+   * Records read for the directory.
+   */
+  max_candidates?: number;
+  /**
+   * Seconds the directory is kept.
+   */
+  cache_ttl_s?: number;
+}
+/**
+ * One step of a pipeline: a mapping with exactly one key.
+ */
+export interface Step {
+  retrieve?: RetrieveStep;
+  post_filter?: PostFilterStep;
+  group_by?: GroupByStep;
+  sort?: SortStep;
+  project?: ProjectStep;
+}
+/**
+ * Reads candidates from a store.
+ */
+export interface RetrieveStep {
+  target: Target;
+  query?: Query | null;
+  /**
+   * Filter of this step: {path, op, value}, {path, op, param}, {and: [...]}, {or: [...]}.
+   */
+  filter?: {
+    [k: string]: unknown;
+  };
+  fetch?: Fetch;
+}
+/**
+ * How many candidates are read.
+ */
+export interface Fetch {
+  /**
+   * Argument that says how many rows the caller wants.
+   */
+  k_param?: string;
+  /**
+   * Candidates read for each row wanted.
+   */
+  overfetch_factor?: number;
+  /**
+   * Most candidates ever read.
+   */
+  max_candidates?: number;
+}
+/**
+ * Keeps the rows for which an expression is true.
+ */
+export interface PostFilterStep {
+  /**
+   * Expression over fields and params.NAME.
+   */
+  expr: string;
+}
+/**
+ * Groups rows and keeps a few of each group.
+ */
+export interface GroupByStep {
+  /**
+   * Fields that make a group.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  keys: FieldPath[];
+  per_group?: PerGroup | null;
+}
+export interface PerGroup {
+  sort_by: FieldPath;
+  /**
+   * Largest first.
+   */
+  desc?: boolean;
+  /**
+   * Rows kept of each group: a number or params.NAME.
+   */
+  take?: number | string;
+}
+/**
+ * Orders rows by one field.
+ */
+export interface SortStep {
+  by: FieldPath;
+  /**
+   * Largest first.
+   */
+  desc?: boolean;
+  /**
+   * Where rows without the field go.
+   */
+  nulls?: "first" | "last";
+}
+/**
+ * Keeps only some fields.
+ */
+export interface ProjectStep {
+  /**
+   * Fields kept.
+   *
+   * @minItems 1
+   */
+  fields: FieldPath[];
+}

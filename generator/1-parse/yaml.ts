@@ -1,0 +1,255 @@
+/**
+ * YAML text → plain values plus the document they came from. The `yaml` package reads syntax and positions only;
+ * scalars are decided by scalars.ts, and keys, merges and aliases here, so that existing catalogs keep their meaning.
+ * Never throws for bad input, and never does unbounded work: size, depth and alias expansion are limited.
+ */
+import { Composer, Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type CST, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import { formatPath, type Reporter } from "../diagnostics.js";
+import type { Path, SourceFile } from "../ir.js";
+import { plainScalar, type ScalarValue } from "./scalars.js";
+
+/** Largest catalog in bytes. */
+export const MAX_BYTES = 1_000_000;
+/** Deepest value; the root is 0. */
+export const MAX_DEPTH = 20;
+/** Most nodes that aliases may add. */
+export const MAX_ALIAS_NODES = 100_000;
+/** Open collections beyond which composing isn't tried; values are held to MAX_DEPTH. */
+const MAX_SYNTAX_DEPTH = 100;
+/** Syntax errors shown; a file that is no YAML has one on every line. */
+const MAX_SYNTAX_ERRORS = 10;
+
+export interface YamlFile {
+  readonly doc: Document;
+  readonly lines: LineCounter;
+  /** `undefined` when there is no usable value. */
+  readonly value: unknown;
+}
+
+/** Reads a YAML text; problems go to the reporter. Null when not even a document could be made. */
+export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | null {
+  const bytes = Buffer.byteLength(source.text);
+  if (bytes > MAX_BYTES) {
+    reporter.report("TS0004", { bytes, limit: MAX_BYTES }, null);
+    return null;
+  }
+  const lines = new LineCounter();
+  const tokens = readTokens(source.text, lines);
+  if (!Array.isArray(tokens)) {
+    reporter.report("TS0005", { limit: MAX_DEPTH }, null, { offset: tokens.tooDeepAt });
+    return { doc: new Document(null), lines, value: undefined };
+  }
+  const docs = compose(tokens, source.text.length);
+  const doc = docs[0] ?? new Document(null);
+  const file = (value: unknown): YamlFile => ({ doc, lines, value });
+  reportSyntax(doc, source.text, lines, reporter);
+  if (doc.errors.length > 0) return file(undefined);
+  if (docs.length > 1) {
+    reporter.report("TS0009", { what: "a second document (---)" }, null, { offset: docs[1]?.range?.[0] ?? 0 });
+    return file(undefined);
+  }
+  if (doc.contents === null || (isScalar(doc.contents) && doc.contents.source === "")) {
+    reporter.report("TS0003", {}, null);
+    return file(undefined);
+  }
+  return file(new Values(doc, reporter).read());
+}
+
+/** Syntax tokens of the text. Composing them is recursive, so nesting is bounded here, where it is still a loop. */
+function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly tooDeepAt: number } {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MAX_SYNTAX_DEPTH) return { tooDeepAt: parser.offset };
+  }
+  tokens.push(...parser.end());
+  return tokens;
+}
+
+/** Tokens → documents. The failsafe schema leaves every scalar as its text; duplicate keys are found by `Values`. */
+function compose(tokens: Iterable<CST.Token>, length: number): readonly Document.Parsed[] {
+  const composer = new Composer({ schema: "failsafe", version: "1.1", uniqueKeys: false, strict: true, logLevel: "error" });
+  return [...composer.compose(tokens, true, length)];
+}
+
+/** The first error of each line: what follows on the same line is only its echo. */
+function reportSyntax(doc: Document, text: string, lines: LineCounter, reporter: Reporter): void {
+  const seen = new Set<number>();
+  for (const { message, pos: [start] } of doc.errors) {
+    const offset = Math.min(start, text.length);
+    const { line } = lines.linePos(offset);
+    if (seen.has(line) || seen.size >= MAX_SYNTAX_ERRORS) continue;
+    seen.add(line);
+    const help = referenceHint(text, offset);
+    reporter.report("TS0001", { detail: lowerFirst(message) }, null, { offset, ...(help === null ? {} : { help }) });
+  }
+}
+
+/** `{api_key: ${KEY}}` reads as a mapping inside a mapping; the fix is a pair of quotes. */
+function referenceHint(text: string, offset: number): string | null {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const end = text.indexOf("\n", offset);
+  const line = text.slice(start, end < 0 ? text.length : end);
+  const bare = /[[{,:]\s*(\$\{[^}]*\})/.exec(line);
+  return bare?.[1] === undefined ? null : `inside { } and [ ] a reference needs quotes: "${bare[1]}"`;
+}
+
+function lowerFirst(text: string): string {
+  const line = text.split("\n", 1)[0] ?? text;
+  return line.charAt(0).toLowerCase() + line.slice(1);
+}
+
+interface Read {
+  readonly value: unknown;
+  /** Nodes in the value, itself included. */
+  readonly size: number;
+  /** Levels below the value. */
+  readonly height: number;
+}
+
+/** Turns nodes into values. An anchor is read once and its value shared: aliases cost their size only in the count. */
+class Values {
+  /** Anchors met so far, by name; a later one of the same name takes over, as the YAML rules say. */
+  private readonly named = new Map<string, Node>();
+  private readonly anchors = new Map<Node, Read>();
+  /** Collections being read: an alias to one of them would never end. */
+  private readonly open = new Set<Node>();
+  private expanded = 0;
+  private stopped = false;
+
+  constructor(
+    private readonly doc: Document,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** The root's value; `undefined` when a limit was hit. */
+  read(): unknown {
+    const { value } = this.node(this.doc.contents, []);
+    return this.stopped ? undefined : value;
+  }
+
+  private stop(report: () => void): Read {
+    if (!this.stopped) report();
+    this.stopped = true;
+    return { value: null, size: 1, height: 0 };
+  }
+
+  private tooDeep(path: Path): Read {
+    return this.stop(() => this.reporter.report("TS0005", { limit: MAX_DEPTH }, { path: path.slice(0, MAX_DEPTH + 1) }));
+  }
+
+  private node(node: unknown, path: Path): Read {
+    if (this.stopped) return { value: null, size: 1, height: 0 };
+    if (path.length > MAX_DEPTH) return this.tooDeep(path);
+    if (isAlias(node)) return this.alias(this.named.get(node.source), node.source, path);
+    if (isMap(node)) return this.collection(node, () => this.map(node, path));
+    if (isSeq(node)) return this.collection(node, () => this.seq(node.items, path, node.tag));
+    if (isScalar(node) && node.anchor !== undefined) this.named.set(node.anchor, node);
+    return { value: isScalar(node) ? this.scalar(node, path) : null, size: 1, height: 0 };
+  }
+
+  private collection(node: YAMLMap | YAMLSeq, read: () => Read): Read {
+    if (node.anchor !== undefined) this.named.set(node.anchor, node);
+    this.open.add(node);
+    const value = read();
+    this.open.delete(node);
+    return value;
+  }
+
+  private alias(target: Node | undefined, name: string, path: Path): Read {
+    if (target === undefined) return this.stop(() => this.reporter.report("TS0009", { what: `an alias without an anchor (*${name})` }, { path }));
+    if (this.open.has(target)) return this.stop(() => this.reporter.report("TS0009", { what: `an alias inside its own anchor (*${name})` }, { path }));
+    const known = this.anchors.get(target) ?? this.node(target, path);
+    this.anchors.set(target, known);
+    this.expanded += known.size;
+    if (this.expanded > MAX_ALIAS_NODES) return this.stop(() => this.reporter.report("TS0006", { limit: MAX_ALIAS_NODES }, { path }));
+    return path.length + known.height > MAX_DEPTH ? this.tooDeep(path) : known;
+  }
+
+  private seq(items: readonly unknown[], path: Path, tag: string | undefined): Read {
+    this.checkTag(tag, path, "seq");
+    const read = items.map((item, index) => this.node(item, [...path, index]));
+    return {
+      value: read.map((item) => item.value),
+      size: read.reduce((sum, item) => sum + item.size, 1),
+      height: read.reduce((max, item) => Math.max(max, item.height + 1), 0),
+    };
+  }
+
+  private map(map: YAMLMap, path: Path): Read {
+    this.checkTag(map.tag, path, "map");
+    const entries = new Map<string, unknown>();
+    const merged: Read[] = [];
+    let size = 1;
+    let height = 0;
+    for (const pair of map.items) {
+      const key: unknown = isAlias(pair.key) ? this.named.get(pair.key.source) : pair.key;
+      if (!isScalar(key)) {
+        this.reporter.report("TS0009", { what: "a key that is a list or a mapping" }, { path });
+        continue;
+      }
+      if (key.source === "<<" && key.type === "PLAIN") {
+        merged.push(...this.mergeSources(pair.value, path));
+        continue;
+      }
+      const name = String(key.value);
+      if (entries.has(name)) this.reporter.report("TS0008", { key: formatPath([...path, name]) }, { path: [...path, name], on: "key" }, { offset: key.range?.[0] ?? 0 });
+      const read = this.node(pair.value, [...path, name]);
+      entries.set(name, read.value);
+      size += read.size + 1;
+      height = Math.max(height, read.height + 1);
+    }
+    for (const source of merged) {
+      if (!isPlainMap(source.value)) {
+        this.reporter.report("TS0009", { what: "a merge (<<) of something that is not a mapping" }, { path });
+        continue;
+      }
+      for (const [name, value] of Object.entries(source.value)) if (!entries.has(name)) entries.set(name, value);
+      size += source.size;
+      height = Math.max(height, source.height);
+    }
+    return { value: Object.fromEntries(entries), size, height };
+  }
+
+  private mergeSources(value: unknown, path: Path): readonly Read[] {
+    const target: unknown = isAlias(value) ? this.named.get(value.source) : value;
+    return isSeq(target) ? target.items.map((item) => this.node(item, path)) : [this.node(value, path)];
+  }
+
+  private scalar(node: Scalar, path: Path): ScalarValue {
+    const text = typeof node.value === "string" ? node.value : String(node.value ?? "");
+    const tag = this.checkTag(node.tag, path, "scalar");
+    if (tag === "text" || (tag === null && node.type !== "PLAIN")) return text;
+    const plain = plainScalar(text);
+    if ("value" in plain) {
+      if (tag !== null && tag !== typeName(plain.value)) this.reporter.report("TS0009", { what: `the value '${text}' under the tag !!${tag}` }, { path });
+      return plain.value;
+    }
+    this.reporter.report("TS0010", { value: text }, { path });
+    return text;
+  }
+
+  /** The kind of scalar that an explicit tag asks for; null without one. Unknown tags are reported. */
+  private checkTag(tag: string | undefined, path: Path, kind: "scalar" | "seq" | "map"): "text" | "int" | "float" | "bool" | "null" | null {
+    if (tag === undefined || tag === `tag:yaml.org,2002:${kind}`) return null;
+    if (kind === "scalar") {
+      if (tag === "!" || tag === "tag:yaml.org,2002:str" || tag === "tag:yaml.org,2002:timestamp") return "text";
+      const known = /^tag:yaml\.org,2002:(int|float|bool|null)$/.exec(tag)?.[1];
+      if (known === "int" || known === "float" || known === "bool" || known === "null") return known;
+    }
+    this.reporter.report("TS0009", { what: `the tag ${tag.replace("tag:yaml.org,2002:", "!!")}` }, { path });
+    return null;
+  }
+}
+
+function typeName(value: ScalarValue): "text" | "int" | "float" | "bool" | "null" {
+  if (value === null) return "null";
+  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float";
+  return typeof value === "boolean" ? "bool" : "text";
+}
+
+function isPlainMap(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

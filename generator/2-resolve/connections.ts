@@ -1,0 +1,65 @@
+/** Connections: backend settings with their defaults, credentials, and the settings of their built-in tools. */
+import type { Deferred } from "../../runtime/abi/plan.js";
+import type { Path, ResolvedConnection, tds } from "../ir.js";
+import { resolveStaticFilters } from "./filters.js";
+import { resolveOutput, type Scope } from "./tools.js";
+
+/** Keys of a connection that every backend has; all others are the backend's own settings. */
+const COMMON = new Set(["backend", "builtin_tools", "builtin_defaults", "credentials"]);
+
+/** Backend settings by backend, with what they are when the catalog says nothing; null means "left out". */
+const SETTINGS: { readonly [B in tds.Connection["backend"]]: { readonly [key: string]: string | null } } = {
+  sqlite: { path: null },
+  qdrant: { url: null, api_key: null },
+  pgvector: { dsn: null, table: null, vector_column: "embedding", mode: null, id_column: "id" },
+  chroma: { url: null, auth_token: null },
+  pinecone: { api_key: null, host: null, namespace: null },
+  weaviate: { url: null, api_key: null, tenant: null, embedding_mode: "auto" },
+  milvus: { uri: null, token: null, user: null, password: null, database: null },
+};
+
+export function resolveConnection(name: string, connection: tds.Connection, scope: Scope): ResolvedConnection {
+  const at: Path = ["connections", name];
+  const defaults = connection.builtin_defaults;
+  const inner = [...at, "builtin_defaults"];
+  return {
+    name,
+    at,
+    backend: connection.backend,
+    settings: settingsOf(connection, at, scope),
+    credentials: credentialsOf(connection.credentials, [...at, "credentials"], scope),
+    builtins: {
+      semantic_search: connection.builtin_tools?.semantic_search ?? false,
+      get_by_id: connection.builtin_tools?.get_by_id ?? false,
+      count: connection.builtin_tools?.count ?? false,
+      list_collections: connection.builtin_tools?.list_collections ?? false,
+    },
+    builtinDefaults: {
+      collections: defaults?.collections ?? null,
+      staticFilters: resolveStaticFilters(defaults?.static_filters, [...inner, "static_filters"], scope.interpolator),
+      output: defaults?.output === undefined || defaults.output === null ? null : resolveOutput(defaults.output, [...inner, "output"]),
+      descriptions: defaults?.descriptions ?? {},
+    },
+  };
+}
+
+function settingsOf(connection: tds.Connection, at: Path, scope: Scope): { readonly [key: string]: Deferred } {
+  const written: { readonly [key: string]: unknown } = { ...connection };
+  const settings: [string, Deferred][] = [];
+  for (const [key, fallback] of Object.entries(SETTINGS[connection.backend])) {
+    if (COMMON.has(key)) continue;
+    // An explicit null only says something where there is a default to take away.
+    const value = written[key] === undefined ? fallback : written[key];
+    if (value === null && (fallback === null || written[key] === undefined)) continue;
+    settings.push([key, typeof value === "string" ? scope.interpolator.text(value, [...at, key]) : (value as Deferred)]);
+  }
+  return Object.fromEntries(settings);
+}
+
+/** Fields of the chosen provider's own block; those of other providers say nothing. */
+function credentialsOf(credentials: tds.Credentials | undefined, at: Path, scope: Scope): ResolvedConnection["credentials"] {
+  const provider = credentials?.provider ?? "env";
+  const block = provider === "env" ? undefined : credentials?.[provider];
+  const written = Object.entries(block ?? {}).filter(([, value]) => value !== null);
+  return { provider, fields: Object.fromEntries(written.map(([key, value]) => [key, scope.interpolator.tree(value, [...at, provider, key])])) };
+}

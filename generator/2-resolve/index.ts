@@ -1,0 +1,60 @@
+/**
+ * Phase 2: Parsed → Resolved. Merges defaults, fills or defers environment references, looks for secrets written out,
+ * and synthesizes built-in tools. Knows nothing of what a backend can do. Parts whose shape was refused are left out,
+ * so that the rest can still be checked.
+ */
+import { isScalar } from "yaml";
+import { createReporter } from "../diagnostics.js";
+import type { Interpolation, Parsed, Pass, Path, Resolved } from "../ir.js";
+import { synthesizeBuiltins } from "./builtins.js";
+import { resolveConnection } from "./connections.js";
+import { BUILT_IN_EMBEDDING, resolveEmbedding } from "./embedding.js";
+import { createInterpolator, reportMisplacedReferences } from "./interpolate.js";
+import { reportInlineSecrets } from "./secrets.js";
+import { resolveSettings, resolveTenancy } from "./settings.js";
+import { resolveTool, type Scope } from "./tools.js";
+
+function startsWith(path: Path, start: Path): boolean {
+  return start.every((key, index) => path[index] === key);
+}
+
+/** Keys without which the rest of a tool would only draw false reports. */
+const VITAL: ReadonlySet<unknown> = new Set([undefined, "kind", "target", "steps"]);
+
+function isUsable({ broken, value }: Parsed, index: number): boolean {
+  const pipeline = value.tools?.[index]?.kind === "pipeline";
+  return !broken.some((path) => startsWith(path, ["tools", index]) && (VITAL.has(path[2]) || (pipeline && path[2] === "parameters")));
+}
+
+/** Resolves a parsed catalog; the value is never null, because broken parts are left out. */
+export function resolve(parsed: Parsed, options: { readonly interpolation: Interpolation }): Pass<Resolved> & { readonly value: Resolved } {
+  const reporter = createReporter(parsed.file.path);
+  const catalog = parsed.value;
+  reportInlineSecrets(catalog, reporter);
+  reportMisplacedReferences(catalog, reporter);
+  const interpolator = createInterpolator(options.interpolation, reporter);
+  const isWhole = (at: Path): boolean => !parsed.broken.some((path) => startsWith(path, at));
+  const embedding = isWhole(["defaults", "embedding"])
+    ? resolveEmbedding(catalog.defaults?.embedding, ["defaults", "embedding"], BUILT_IN_EMBEDDING, interpolator)
+    : BUILT_IN_EMBEDDING;
+  const sourceText = (path: Path): string | null => {
+    const node: unknown = parsed.doc.getIn(path, true);
+    return isScalar(node) ? node.source ?? null : null;
+  };
+  const scope: Scope = { interpolator, reporter, embedding, sourceText, isWhole };
+  const connections = Object.entries(catalog.connections ?? {})
+    .filter(([name]) => isWhole(["connections", name]))
+    .map(([name, connection]) => resolveConnection(name, connection, scope));
+  const tools = (catalog.tools ?? []).flatMap((tool, index) => (isUsable(parsed, index) ? [resolveTool(tool, ["tools", index], scope)] : []));
+  const builtins = synthesizeBuiltins(connections, new Set(tools.map((tool) => tool.name)), embedding, reporter);
+  const value: Resolved = {
+    parsed,
+    tdsVersion: isWhole(["tds_version"]) ? catalog.tds_version ?? "1" : "2",
+    catalogVersion: catalog.meta?.tool_catalog_version ?? null,
+    connections,
+    tools: [...tools, ...builtins],
+    tenancy: resolveTenancy(catalog.security?.tenancy),
+    settings: resolveSettings(catalog, interpolator),
+  };
+  return { value, diagnostics: reporter.diagnostics };
+}

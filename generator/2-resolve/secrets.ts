@@ -1,0 +1,74 @@
+/**
+ * Finds secrets that are written out in the catalog (VB1003). Values of keys that carry secrets are judged by their
+ * look; other texts only by marks that no ordinary address or model name has, so that a long URL is not a finding.
+ */
+import { formatPath, type Reporter } from "../diagnostics.js";
+import type { Path } from "../ir.js";
+import { hasReference } from "./interpolate.js";
+
+const SECRET_KEYS = new Set(["api_key", "auth_token", "token", "password", "dsn", "secret", "authorization", "x-api-key", "api-key"]);
+/** Maps whose every value may be a secret. */
+const SECRET_MAPS = new Set(["headers"]);
+const CREDENTIAL_PAIR = /(?:password|pwd)\s*=\s*(?!\$\{)\S/i;
+const CREDENTIAL_URL = /:\/\/[^/\s:@]*:(?!\$\{)[^/\s@]+@/;
+const MARKS = ["sk-", "pcsk_", "eyJ", "AKIA", "SG.", "dapi", "sl.", "BEGIN PRIVATE"];
+const STRONG_MARK = /(?:^|[^A-Za-z0-9])(?:sk-|pcsk_|eyJ|AKIA|SG\.|dapi|sl\.)[A-Za-z0-9_.-]{12,}|BEGIN PRIVATE/;
+const MIN_LENGTH = 16;
+const MIN_ENTROPY_BITS = 3.5;
+
+/** Where secrets are looked for: connections, and every `config` of a provider. */
+function isWatched(path: Path): boolean {
+  const [first, second, third] = path;
+  if (first === "connections") return third !== "builtin_defaults" && third !== "builtin_tools";
+  if (first === "defaults") return second === "embedding" && third === "config";
+  if (first === "security") return second === "rate_limit" && third === "redis_url";
+  return first === "tools" && path.includes("config");
+}
+
+/** Reports each text that looks like a secret; the text itself is never shown. */
+export function reportInlineSecrets(value: unknown, reporter: Reporter): void {
+  visit(value, [], false, reporter);
+}
+
+function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter): void {
+  if (typeof value === "string") {
+    if (isWatched(path) && (secret ? looksSecret(value) : isMarked(value))) {
+      const name = String(path.at(-1) ?? "value").toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+      reporter.report("VB1003", { detail: `'${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
+        help: `keep it in the file given with --env-file and write "\${${name}}" here`,
+      });
+    }
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  for (const [key, member] of entries) {
+    const carries = typeof key === "string" && (SECRET_KEYS.has(key.toLowerCase()) || SECRET_MAPS.has(key.toLowerCase()));
+    visit(member, [...path, key], secret || carries, reporter);
+  }
+}
+
+/** Marks that are secrets wherever they stand. */
+function isMarked(text: string): boolean {
+  return CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text) || (!isReference(text) && STRONG_MARK.test(text));
+}
+
+/** The look of a secret, for values that carry one. */
+function looksSecret(text: string): boolean {
+  if (isReference(text)) return false;
+  if (CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text)) return true;
+  if (text.length < MIN_LENGTH) return false;
+  return MARKS.some((mark) => text.includes(mark)) || entropyBits(text) > MIN_ENTROPY_BITS;
+}
+
+function isReference(text: string): boolean {
+  return text.startsWith("${") && text.includes("}") && hasReference(text);
+}
+
+/** Shannon entropy per character, in bits. */
+function entropyBits(text: string): number {
+  const counts = new Map<string, number>();
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return [...counts.values()].reduce((sum, count) => sum - (count / total) * Math.log2(count / total), 0);
+}

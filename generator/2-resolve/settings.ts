@@ -1,0 +1,108 @@
+/** Settings that concern serving: tenancy for the plans, everything else as the server reads it. Off means absent. */
+import type { ServePlan } from "../../runtime/abi/call.js";
+import type { Json } from "../../runtime/abi/plan.js";
+import type { Path, Resolved, tds } from "../ir.js";
+import type { Interpolator } from "./interpolate.js";
+
+type Section = { readonly [key: string]: Json };
+
+export function resolveTenancy(tenancy: tds.Tenancy | undefined): Resolved["tenancy"] {
+  return {
+    mode: tenancy?.mode ?? "none",
+    claim: tenancy?.claim ?? null,
+    header: tenancy?.header ?? "X-Tenant-Id",
+    path: tenancy?.path ?? "tenant_id",
+    enforce: tenancy?.enforce ?? "strict",
+    at: ["security", "tenancy"],
+  };
+}
+
+/** Serving settings with defaults filled in; a section that is off is left out. */
+export function resolveSettings(catalog: tds.Catalog, interpolator: Interpolator): ServePlan {
+  const security = present({
+    auth: authOf(catalog.security?.auth, interpolator),
+    rbac: rbacOf(catalog.security?.rbac),
+    rate_limit: rateLimitOf(catalog.security?.rate_limit, interpolator),
+  });
+  const observability = present({
+    audit: auditOf(catalog.observability?.audit, interpolator),
+    tracing: tracingOf(catalog.observability?.tracing, interpolator),
+    metrics: catalog.observability?.metrics?.enabled === true ? { enabled: true } : undefined,
+  });
+  const enterprise = catalog.profiles !== undefined && "enterprise" in catalog.profiles;
+  return {
+    ...(catalog.deadline_s === undefined ? {} : { deadline_s: catalog.deadline_s }),
+    ...(security === undefined ? {} : { security }),
+    ...(observability === undefined ? {} : { observability }),
+    ...(catalog.authoring?.define_tool === true ? { authoring: { define_tool: true } } : {}),
+    ...(enterprise ? { hardening: hardeningOf(catalog.profiles?.enterprise?.security?.hardening) } : {}),
+  };
+}
+
+/** The members that say something; undefined when none does. */
+function present(members: { readonly [key: string]: Section | undefined }): Section | undefined {
+  const kept = Object.entries(members).filter((entry): entry is [string, Section] => entry[1] !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** Texts of a section with their references filled or deferred; nulls left out. */
+function filled(section: { readonly [key: string]: unknown }, at: Path, interpolator: Interpolator): Section {
+  const kept = Object.entries(section).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(kept.map(([key, value]) => [key, interpolator.tree(value, [...at, key]) as Json]));
+}
+
+function authOf(auth: tds.Auth | undefined, interpolator: Interpolator): Section | undefined {
+  const at = ["security", "auth"];
+  return present({
+    jwt: auth?.jwt === undefined ? undefined : filled({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...auth.jwt }, [...at, "jwt"], interpolator),
+    api_key: auth?.api_key === undefined ? undefined : filled({ header: "Authorization", scheme: "Bearer", ...auth.api_key }, [...at, "api_key"], interpolator),
+  });
+}
+
+function rbacOf(rbac: tds.Rbac | undefined): Section | undefined {
+  if (rbac?.enabled !== true) return undefined;
+  const roles = Object.fromEntries(Object.entries(rbac.roles ?? {}).map(([role, { allow }]): [string, Json] => [role, { allow: allow ?? [] }]));
+  return { default_role: rbac.default_role ?? "viewer", role_claim: rbac.role_claim ?? "roles", roles, deny_tools: rbac.deny_tools ?? [] };
+}
+
+function rateLimitOf(limit: tds.RateLimit | undefined, interpolator: Interpolator): Section | undefined {
+  if (limit?.enabled !== true) return undefined;
+  const { store = "memory", redis_url, on_store_error = "closed", per_principal, per_tool = {} } = limit;
+  return filled(
+    { store, redis_url, on_store_error, global: windows(limit.global ?? limit.global_limits), per_principal: windows(per_principal), per_tool },
+    ["security", "rate_limit"], interpolator,
+  );
+}
+
+function windows(written: tds.Windows | undefined): { readonly [key: string]: number } {
+  return Object.fromEntries(Object.entries(written ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+}
+
+function auditOf(audit: tds.Audit | undefined, interpolator: Interpolator): Section | undefined {
+  if (audit?.enabled !== true) return undefined;
+  const { sink = "stdout", path, url, include, exclude_tools = [], redact } = audit;
+  return filled(
+    {
+      sink, path, url, exclude_tools,
+      include: { args: true, result_count: true, latency_ms: true, search_mode: true, warnings: true, ...include },
+      redact: { arg_fields: redact?.arg_fields ?? ["password", "token", "secret"] },
+    },
+    ["observability", "audit"], interpolator,
+  );
+}
+
+function tracingOf(tracing: tds.Tracing | undefined, interpolator: Interpolator): Section | undefined {
+  if (tracing?.enabled !== true) return undefined;
+  const { exporter = "otlp", endpoint = "http://localhost:4318", service_name = "toolsrv", semconv = false } = tracing;
+  return filled({ exporter, endpoint, service_name, semconv }, ["observability", "tracing"], interpolator);
+}
+
+function hardeningOf(hardening: tds.Hardening | undefined): Section {
+  return {
+    disable_authoring: hardening?.disable_authoring ?? true,
+    disable_meta_tools: hardening?.disable_meta_tools ?? true,
+    require_tenancy: hardening?.require_tenancy ?? true,
+    max_limit_max: hardening?.max_limit_max ?? 100,
+    allowed_backends: hardening?.allowed_backends ?? null,
+  };
+}

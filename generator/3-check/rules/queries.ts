@@ -1,0 +1,27 @@
+/** Rules about searching by text: hybrid mode, thresholds, index effort, tables without vectors. */
+import { readsOf, type Rule } from "../rule.js";
+
+export const queries: Rule = (subject, reporter) => {
+  for (const { tool, connection, can, query } of readsOf(subject)) {
+    const { backend, name, settings } = connection;
+    const isTable = backend === "pgvector" && (settings["mode"] === "table" || settings["vector_column"] === null);
+    if (isTable && (tool.kind === "search" || query !== null)) {
+      reporter.report("VB2016", { connection: name }, { path: query?.at ?? tool.at }, { tool: tool.name });
+    }
+    if (query === null || tool.origin !== "user") continue;
+    if (query.minScore !== null && (query.minScore < 0 || query.minScore > 1)) {
+      reporter.report("VB2022", { value: query.minScore }, { path: [...query.at, "min_score"] }, { tool: tool.name });
+    } else if (query.minScore !== null && !can.scoreThreshold && !can.exact) {
+      reporter.report("VB2004", { backend, connection: name, what: "a score threshold of its own" }, { path: [...query.at, "min_score"] }, {
+        severity: "warning", tool: tool.name, help: "rows below min_score are left out after they were fetched",
+      });
+    }
+    if (query.ef !== null && !can.hnswEf) reporter.report("VB2023", { backend, connection: name }, { path: [...query.at, "ef"], on: "key" }, { tool: tool.name });
+    if (query.mode !== "hybrid") continue;
+    const at = { path: [...query.at, "mode"] };
+    if (!can.hybrid) reporter.report("VB2012", { backend, connection: name }, at, { tool: tool.name });
+    else if (!can.exact) {
+      reporter.report("VB2013", { detail: `whether the collection has what hybrid search needs is only known to the store` }, at, { severity: "warning", tool: tool.name });
+    }
+  }
+};

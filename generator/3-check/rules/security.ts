@@ -1,0 +1,47 @@
+/** Rules about tenancy, roles and rates. */
+import { nearest } from "../../diagnostics.js";
+import type { Rule } from "../rule.js";
+
+/** Names a role may allow although no tool of the catalog has them. */
+const SERVER_TOOLS: ReadonlySet<string> = new Set([
+  "*", "ping", "define_tool", "describe_collection", "list_available_tools", "run_tool", "list_my_connections", "get_started",
+]);
+
+export const tenancy: Rule = ({ catalog }, reporter) => {
+  const { mode, claim, path, at } = catalog.tenancy;
+  if (mode === "claim" && (claim === null || claim === "")) reporter.report("VB4011", {}, { path: [...at, "mode"] });
+  if (mode === "header" && catalog.tenancy.header === "") reporter.report("TS0217", { mode }, { path: [...at, "header"] });
+  if (mode !== "claim" && mode !== "header") return;
+  for (const tool of catalog.tools) {
+    for (const parameter of tool.parameters) {
+      if (parameter.path !== path && parameter.name !== path) continue;
+      const key = parameter.path === path ? "path" : "name";
+      reporter.report("VB4012", { name: parameter.name, path }, { path: [...parameter.at, key] }, { tool: tool.name });
+    }
+  }
+};
+
+export const roles: Rule = ({ catalog }, reporter) => {
+  const rbac = catalog.parsed.value.security?.rbac;
+  if (rbac?.enabled !== true) return;
+  const at = ["security", "rbac"];
+  const entries = Object.entries(rbac.roles ?? {});
+  if (entries.length === 0) reporter.report("VB4013", {}, { path: [...at, "enabled"] });
+  const names = new Set(catalog.tools.map((tool) => tool.name));
+  for (const [role, { allow }] of entries) {
+    for (const [index, name] of (allow ?? []).entries()) {
+      if (SERVER_TOOLS.has(name) || names.has(name)) continue;
+      const guess = nearest(name, names);
+      reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...(guess === null ? {} : { help: `did you mean '${guess}'?` }) });
+    }
+  }
+};
+
+const RATE = /^\s*\d+\s*(?:\/\s*(?:s|sec|second|m|min|minute|h|hr|hour|d|day)s?\s*)?$/i;
+
+export const rates: Rule = ({ catalog }, reporter) => {
+  const limit = catalog.parsed.value.security?.rate_limit;
+  for (const [tool, value] of Object.entries(limit?.per_tool ?? {})) {
+    if (!RATE.test(value)) reporter.report("TS0206", { value }, { path: ["security", "rate_limit", "per_tool", tool] }, { tool });
+  }
+};

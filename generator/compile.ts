@@ -1,0 +1,79 @@
+/**
+ * The compiler's table of contents: parse → resolve → check → plan → guard. Each phase returns a value and diagnostics;
+ * later phases run as long as there is something to look at, so that one run reports everything. Emitting is not part
+ * of it: `build` takes the plans from here.
+ */
+import { parse } from "./1-parse/index.js";
+import { resolve } from "./2-resolve/index.js";
+import { parseEnvFile } from "./2-resolve/env-file.js";
+import { check } from "./3-check/index.js";
+import { certify } from "./3-check/guard.js";
+import { plan } from "./4-plan/index.js";
+import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
+import type { Host } from "./host.js";
+import type { Checked, Diagnostic, GuardCertificate, Interpolation, Pass, Plans, Resolved, SourceFile } from "./ir.js";
+
+export { tdsSchema } from "./1-parse/schema.gen.js";
+
+export interface Compiled {
+  readonly plans: Plans;
+  /** One a tool, in catalog order: what was shown of its guards. */
+  readonly certificates: readonly GuardCertificate[];
+  readonly checked: Checked;
+}
+
+export interface CompileOptions {
+  readonly interpolation: Interpolation;
+}
+
+/** The result of a compilation; `value` is null when there is any error. */
+export interface Compilation extends Pass<Compiled> {
+  /** For the positions of diagnostics; null when the text was no YAML at all. */
+  readonly source: Locatable | null;
+}
+
+/** Compiles a catalog. Pure: reads nothing but its arguments, never throws for what a user wrote. */
+export function compile(source: SourceFile, options: CompileOptions): Compilation {
+  const front = analyze(source, options);
+  const checked = front.value;
+  if (checked === null) return { ...front, value: null };
+  const plans = plan(checked);
+  const guard = certify(plans.tools, checked);
+  const diagnostics = [...front.diagnostics, ...guard.diagnostics];
+  return { ...front, diagnostics, value: guard.value === null ? null : { plans, certificates: guard.value, checked } };
+}
+
+/** Phases 1 to 3: every diagnostic of the catalog, and the checked catalog when none is an error. */
+export function analyze(source: SourceFile, options: CompileOptions): Pass<Checked> & { readonly source: Locatable | null; readonly resolved: Resolved | null } {
+  const parsed = parse(source);
+  if (parsed.value === null) return { value: null, diagnostics: parsed.diagnostics, source: parsed.source, resolved: null };
+  const resolved = resolve(parsed.value, options);
+  const result = check(resolved.value);
+  const diagnostics: readonly Diagnostic[] = [...parsed.diagnostics, ...nameTools([...resolved.diagnostics, ...result.diagnostics], parsed.value.value.tools)];
+  return { value: hasErrors(diagnostics) ? null : result.value, diagnostics, source: parsed.source, resolved: resolved.value };
+}
+
+/** Reads a catalog file. `shown` is the path as the user wrote it, for diagnostics; TS0002 or TS0011 when it can't be read. */
+export async function readCatalog(host: Host, path: string, shown: string): Promise<Pass<SourceFile>> {
+  const text = await readText(host, path, shown);
+  return typeof text === "string" ? { value: { path: shown, text }, diagnostics: [] } : { value: null, diagnostics: text };
+}
+
+/** Reads the file of --env-file as the values of `${NAME}`. */
+export async function readEnvFile(host: Host, path: string, shown: string): Promise<Pass<ReadonlyMap<string, string>>> {
+  const text = await readText(host, path, shown);
+  return typeof text === "string" ? { value: parseEnvFile(text), diagnostics: [] } : { value: null, diagnostics: text };
+}
+
+async function readText(host: Host, path: string, shown: string): Promise<string | readonly Diagnostic[]> {
+  const reporter = createReporter(shown);
+  try {
+    const bytes = await host.read(path);
+    if (bytes !== null) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    reporter.report("TS0002", { file: shown, detail: "there is no such file" }, null);
+  } catch (error) {
+    if (error instanceof TypeError) reporter.report("TS0011", { file: shown }, null);
+    else reporter.report("TS0002", { file: shown, detail: error instanceof Error && "code" in error ? String(error.code) : "it cannot be opened" }, null);
+  }
+  return reporter.diagnostics;
+}

@@ -1,0 +1,202 @@
+/**
+ * Diagnostics: how phases report what is wrong with the user's files, and how a path becomes line:column.
+ * Phases collect with `createReporter`; nothing here prints, reads files, or knows a phase. Positions stay paths until
+ * `locate`, because a path survives edits of the pipeline and a printed line does not.
+ */
+import { isAlias, isMap, isScalar, isSeq, type Document, type Pair, type YAMLMap } from "yaml";
+import { CODES, fillHoles, type Code, type CodeArgs, type CodeEntry, type CodeSeverity, type Severity } from "../runtime/abi/codes.js";
+import type { At, Diagnostic, LocatedDiagnostic, Parsed, Path } from "./ir.js";
+
+/** What a report may add; codes with two severities must choose one. */
+export type ReportExtra<C extends Code> = {
+  /** Tool the problem belongs to. */
+  readonly tool?: string | null;
+  /** Replaces the table's help for this place ("did you mean"). */
+  readonly help?: string;
+  /** Offset in the text, where there is no path or the path is ambiguous. */
+  readonly offset?: number;
+} & (CodeSeverity<C> extends infer S ? ("error" | "warning" extends CodeSeverity<C> ? { readonly severity: S } : { readonly severity?: never }) : never);
+
+type ExtraArgs<C extends Code> = "error" | "warning" extends CodeSeverity<C> ? [extra: ReportExtra<C>] : [extra?: ReportExtra<C>];
+
+/** Collects the diagnostics of one file. */
+export interface Reporter {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Adds a diagnostic; `at` null blames the whole file. A wrong code or a missing hole does not compile. */
+  report<C extends Code>(code: C, args: CodeArgs<C>, at: At | null, ...extra: ExtraArgs<C>): void;
+  /** Adds diagnostics of another pass. */
+  addAll(diagnostics: readonly Diagnostic[]): void;
+}
+
+/** A reporter for the file shown as `file`. */
+export function createReporter(file: string): Reporter {
+  const diagnostics: Diagnostic[] = [];
+  return {
+    diagnostics,
+    report(code, args, at, ...[extra]) {
+      const entry: CodeEntry = CODES[code];
+      const severity: Severity = typeof entry.severity === "string" ? entry.severity : (extra?.severity as Severity | undefined) ?? entry.severity[0];
+      const help = extra?.help ?? (entry.help === undefined ? null : fillHoles(entry.help, args));
+      diagnostics.push({
+        severity, code, message: fillHoles(entry.message, args), help, tool: extra?.tool ?? null, file, at,
+        ...(extra?.offset === undefined ? {} : { offset: extra.offset }),
+      });
+    },
+    addAll: (more) => void diagnostics.push(...more),
+  };
+}
+
+/** Names the tool of diagnostics that lie inside one and do not say so. `tools` is the catalog's list as written. */
+export function nameTools(diagnostics: readonly Diagnostic[], tools: unknown): readonly Diagnostic[] {
+  if (!Array.isArray(tools)) return diagnostics;
+  return diagnostics.map((diagnostic) => {
+    const [section, index] = diagnostic.at?.path ?? [];
+    if (diagnostic.tool !== null || section !== "tools" || typeof index !== "number") return diagnostic;
+    const tool: unknown = tools[index];
+    const name: unknown = typeof tool === "object" && tool !== null && "name" in tool ? tool.name : null;
+    return typeof name === "string" ? { ...diagnostic, tool: name } : diagnostic;
+  });
+}
+
+/** Whether any diagnostic refuses the catalog. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some((diagnostic) => diagnostic.severity === "error");
+}
+
+/** `tools[3].query.ef`; "" for the root. */
+export function formatPath(path: Path): string {
+  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
+}
+
+/** A line and column, both from 1; columns count UTF-16 units as editors do. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What `locate` needs of a parsed file. */
+export type Locatable = Pick<Parsed, "doc" | "lines">;
+
+/** Position of a path; the nearest ancestor that exists stands in for a missing key. Null only for an empty document. */
+export function locate(source: Locatable, at: At): Position | null {
+  const offset = offsetOf(source.doc, at);
+  return offset === null ? null : position(source.lines, offset);
+}
+
+function position(lines: Parsed["lines"], offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+function offsetOf(doc: Document, at: At): number | null {
+  let node: unknown = doc.contents;
+  let offset = startOf(node);
+  for (const [index, key] of at.path.entries()) {
+    const holder = isAlias(node) ? node.resolve(doc) : node;
+    const last = index === at.path.length - 1;
+    if (isSeq(holder) && typeof key === "number" && key < holder.items.length) {
+      node = holder.items[key];
+      offset = startOf(node) ?? offset;
+      continue;
+    }
+    const pair = isMap(holder) ? findPair(doc, holder, String(key)) : null;
+    if (pair === null) return offset;
+    const onKey = startOf(pair.key) ?? offset;
+    node = pair.value;
+    const empty = node === null || (isScalar(node) && node.source === "" && node.type === "PLAIN");
+    offset = (last && at.on === "key") || empty ? onKey : startOf(node) ?? onKey;
+    // An intermediate key that is later missing blames its own name, not the first child below it.
+    if (!last) offset = onKey;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | null {
+  const range = (node as { readonly range?: readonly number[] | null } | null | undefined)?.range;
+  return range?.[0] ?? null;
+}
+
+/** The pair that decides `key`: the last written one, else one from a merge key. */
+function findPair(doc: Document, map: YAMLMap, key: string, depth = 0): Pair | null {
+  let merge: unknown;
+  for (let i = map.items.length - 1; i >= 0; i--) {
+    const pair = map.items[i];
+    if (pair === undefined || !isScalar(pair.key)) continue;
+    if (scalarText(pair.key) === key) return pair;
+    if (pair.key.source === "<<") merge = pair.value;
+  }
+  if (merge === undefined || depth > 20) return null;
+  const sources = isSeq(merge) ? merge.items : [merge];
+  for (const source of sources) {
+    const target = isAlias(source) ? source.resolve(doc) : source;
+    const pair = isMap(target) ? findPair(doc, target, key, depth + 1) : null;
+    if (pair !== null) return pair;
+  }
+  return null;
+}
+
+function scalarText(key: { readonly value: unknown; readonly source?: string }): string {
+  return typeof key.value === "string" ? key.value : key.source ?? String(key.value);
+}
+
+/** A catalog to print positions of: the parsed file, or null when nothing could be parsed. */
+export type Located = { readonly source: Locatable | null };
+
+/** Diagnostics with positions, sorted by file, line and column; reports of the same place keep their order. */
+export function locateAll(diagnostics: readonly Diagnostic[], source: Locatable | null): readonly LocatedDiagnostic[] {
+  const located = diagnostics.map((diagnostic) => locateOne(diagnostic, source));
+  return located.sort((a, b) => compareText(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}
+
+function locateOne(diagnostic: Diagnostic, source: Locatable | null): LocatedDiagnostic {
+  const { severity, code, message, tool, at, file, help, offset } = diagnostic;
+  const where = source === null ? null : offset !== undefined ? position(source.lines, offset) : at === null ? null : locate(source, at);
+  return {
+    severity, code, message, tool, path: at === null ? null : formatPath(at.path),
+    line: where?.line ?? null, column: where?.column ?? null, file, help,
+  };
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The member of `known` that `word` was probably meant to be, or null: at most two edits, or a third of its length. */
+export function nearest(word: string, known: Iterable<string>): string | null {
+  const limit = Math.max(1, Math.min(2, Math.floor(word.length / 3)));
+  let best: string | null = null;
+  let bestDistance = limit + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
+function editDistance(a: string, b: string): number {
+  if (a.length > 64 || b.length > 64) return Number.POSITIVE_INFINITY;
+  let older: number[] = [];
+  let old = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
+      row.push(cost);
+    }
+    [older, old] = [old, row];
+  }
+  return old[b.length] ?? 0;
+}
+
+/** A value as a message shows it: JSON for scalars, a word for the rest, never longer than 60 characters. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  const text = typeof value === "string" ? `'${value}'` : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…${typeof value === "string" ? "'" : ""}` : text;
+}
