@@ -1,10 +1,10 @@
 /** specs/requirements.yaml names, for each sentence of the specifications, a test that exists or a reason. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import ts from "typescript";
+import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { repo } from "./lib/repo.js";
 import { suite } from "./lib/suite.js";
+import { createTestIndex } from "./lib/test-ids.js";
 
 const test = suite("requirements");
 
@@ -17,9 +17,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = parse(readFileSync(repo("specs/requirements.yaml"), "utf8"));
-
-/** Test names of a file as patterns: a name built from a template matches any filling. */
-const namesByFile = new Map<string, readonly RegExp[]>();
+const { exists } = createTestIndex();
 
 test("every row has an id, a source, a sentence, and a test or a reason", () => {
   const ids = new Set<string>();
@@ -63,36 +61,6 @@ function order(id: string): string {
 function testsOf(row: Row): readonly string[] {
   if (row.test === undefined) return [];
   return typeof row.test === "string" ? [row.test] : row.test;
-}
-
-function exists(id: string): boolean {
-  const colon = id.indexOf(": ");
-  const file = id.slice(0, colon);
-  if (colon < 0 || !file.endsWith(".test.ts") || !existsSync(repo(file))) return false;
-  const names = namesByFile.get(file) ?? testNames(file);
-  namesByFile.set(file, names);
-  return names.some((name) => name.test(id.slice(colon + 2)));
-}
-
-/** First arguments of the calls of `test` in a file. */
-function testNames(file: string): readonly RegExp[] {
-  const found: RegExp[] = [];
-  const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
-  const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
-      const first = node.arguments[0];
-      if (first !== undefined && ts.isStringLiteralLike(first)) found.push(exactly([first.text]));
-      if (first !== undefined && ts.isTemplateExpression(first)) found.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
-
-/** Matches the parts with anything between them. */
-function exactly(parts: readonly string[]): RegExp {
-  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".+")}$`);
 }
 
 test.run();

@@ -3,38 +3,12 @@
  * the help and docs/reference/cli.md are printed from it. A command's code is imported when it runs and not before,
  * so that `validate` never pays for `build`.
  */
+import { SERVE_FLAGS } from "../../runtime/abi/serve-flags.js";
 import type { CommandModule, CommandSpec, OptionSpec } from "./command.js";
 
 const ENV_FILE: OptionSpec = { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
 const CATALOG = { name: "TOOLS.yaml", required: true } as const;
-
-/** Flags of `serve` that end in a server; `node out/server.js` takes the same ones. */
-const SERVE_OPTIONS: readonly OptionSpec[] = [
-  { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
-  ENV_FILE,
-  { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
-  { name: "auth", value: "MODE", help: "none (loopback only)" },
-  { name: "meta-tools", default: true, help: "advertise list_available_tools and run_tool" },
-  { name: "shutdown-grace-s", value: "SECONDS", help: "time for calls in flight after SIGTERM (default 30)" },
-  { name: "log-format", value: "FORMAT", help: "text or json (default text)" },
-  { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },
-  { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
-  { name: "watch", default: true, help: "reload the catalog when it is saved (stdio)", unavailable: true },
-  { name: "enable-define", help: "advertise describe_collection and define_tool", unavailable: true },
-  { name: "public-url", value: "URL", help: "https:// address of the server", unavailable: true },
-  { name: "jwt-issuer", value: "URL", help: "expected issuer", unavailable: true },
-  { name: "jwt-audience", value: "NAME", help: "expected audience", unavailable: true },
-  { name: "jwks-url", value: "URL", help: "keys of the issuer", unavailable: true },
-  { name: "api-keys-file", value: "FILE", help: "JSON of keys to principals", unavailable: true },
-  { name: "auth-store", value: "STORE", help: "sqlite or redis", unavailable: true },
-  { name: "redis-url", value: "URL", help: "address of the redis store", unavailable: true },
-  { name: "audit-log", value: "FILE", help: "append audit events as JSONL", unavailable: true },
-  { name: "audit-sink", value: "SINK", help: "file, http or otlp", unavailable: true },
-  { name: "audit-url", value: "URL", help: "address of the audit sink", unavailable: true },
-  { name: "route-by-claim", value: "CLAIM", help: "claim that selects the catalog", unavailable: true },
-  { name: "default-project", value: "NAME", help: "catalog for callers without the claim", unavailable: true },
-];
 
 /** Every command that works, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
@@ -116,7 +90,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "serve",
     summary: "Serve a catalog over stdio, or over HTTP with --http",
     args: [{ name: "TOOLS.yaml", required: true, many: true }],
-    options: SERVE_OPTIONS,
+    options: SERVE_FLAGS,
     examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none"],
     graceful: true,
     load: command("serve"),

@@ -1,0 +1,40 @@
+/** Test ids as documents name them, `test/cli/main.test.ts: name of the test`, and whether there is such a test. */
+import { existsSync, readFileSync } from "node:fs";
+import ts from "typescript";
+import { repo } from "./repo.js";
+
+/** Looks tests up in the sources; remembers the files it has read. */
+export function createTestIndex(): { exists(id: string): boolean } {
+  const namesByFile = new Map<string, readonly RegExp[]>();
+  return {
+    exists(id) {
+      const colon = id.indexOf(": ");
+      const file = id.slice(0, colon);
+      if (colon < 0 || !file.endsWith(".test.ts") || !existsSync(repo(file))) return false;
+      const names = namesByFile.get(file) ?? testNames(file);
+      namesByFile.set(file, names);
+      return names.some((name) => name.test(id.slice(colon + 2)));
+    },
+  };
+}
+
+/** First arguments of the calls of `test` in a file, as patterns: a name built from a template matches any filling. */
+function testNames(file: string): readonly RegExp[] {
+  const found: RegExp[] = [];
+  const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
+      const first = node.arguments[0];
+      if (first !== undefined && ts.isStringLiteralLike(first)) found.push(exactly([first.text]));
+      if (first !== undefined && ts.isTemplateExpression(first)) found.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Matches the parts with anything between them. */
+function exactly(parts: readonly string[]): RegExp {
+  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".+")}$`);
+}
