@@ -107,14 +107,18 @@ const RULES: readonly Rule[] = [
     because: "compile is the table of contents of phases 1 to 4; only build emits",
   },
   {
+    files: "generator/program.ts", room: 0, may: [ABI, SHARED], mayLater: ["runtime/call/handlers.ts", "runtime/adapters/table.ts"], packages: [],
+    because: "the in-memory carrier takes plans as they are and loads the runtime when code is needed",
+  },
+  {
     files: "generator/{diff,edit,explain,load,migrate,printers,schema,trace-cli}/**", room: 2,
     may: [ABI, SHARED, "generator/compile.ts", "generator/edit/**", "generator/cli/{command,exit}.ts", "runtime/adapters/*.ts", "runtime/adapters/sqlite/**", "runtime/embed/**"],
-    packages: ["yaml"],
+    packages: ["yaml", "better-sqlite3", "sqlite-vec"],
     because: "a feature room is pure logic beside the phases; it knows no command and no other room",
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "generator/cli/*.ts", "generator/compile.ts", "generator/{diff,edit,explain,load,migrate,printers,schema,trace-cli}/**"],
+    may: [ABI, SHARED, "generator/cli/*.ts", "generator/{compile,program}.ts", "generator/{diff,edit,explain,load,migrate,printers,schema,trace-cli}/**"],
     mayLater: ["generator/5-emit/**", "generator/3-check/**", "runtime/**"],
     packages: [],
     because: "a command loads what is heavy by await import(), and no other command",
