@@ -148,14 +148,12 @@ export function compareText(a: string, b: string): number {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates stand for code points above the whole basic plane.
-    const bothHigh = x >= 0xd800 && y >= 0xd800;
-    if (!bothHigh) return x - y;
-    return (isSurrogate(x) ? x + 0x2000 : x) - (isSurrogate(y) ? y + 0x2000 : y);
+    return x < 0xd800 || y < 0xd800 ? x - y : rank(x) - rank(y);
   }
   return a.length - b.length;
 }
 
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+/** Surrogates stand for code points above the whole basic plane, so they come after U+E000 to U+FFFF. */
+function rank(unit: number): number {
+  return unit <= 0xdfff ? unit + 0x2000 : unit - 0x800;
 }

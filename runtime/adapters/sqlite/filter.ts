@@ -31,6 +31,8 @@ const MAX_PLACEHOLDERS = 16;
 /** Longest pattern that SQLite's LIKE takes, in bytes; longer ones go to our function at once. */
 const MAX_LIKE_BYTES = 10_000;
 
+const ID_COLUMN = `f."@id"`;
+
 const NOTHING: Sql = { sql: "0", params: [] };
 const EVERYTHING: Sql = { sql: "1", params: [] };
 
@@ -38,7 +40,7 @@ const EVERYTHING: Sql = { sql: "1", params: [] };
 export function compileFilter(filter: Filter, target: FilterTarget = { collection: "collection", paths: null }): Sql {
   if ("and" in filter) return combine("AND", filter.and.map((part) => compileFilter(part, target)), EVERYTHING);
   if ("or" in filter) return combine("OR", filter.or.map((part) => compileFilter(part, target)), NOTHING);
-  if (isIdPath(filter.path)) return compileCondition(`f."@id"`, { ...filter, value: idOperand(filter.op, filter.value) }, target);
+  if (isIdPath(filter.path)) return compileCondition(ID_COLUMN, { ...filter, value: idOperand(filter.op, filter.value) }, target);
   if (!isColumnPath(filter.path)) throw new BackendError("unsupported", "sqlite", `sqlite cannot filter on the path '${filter.path}'`);
   const known = target.paths === null || target.paths.has(filter.path);
   return compileCondition(known ? `f.${columnName(filter.path)}` : "NULL", filter, target);
@@ -187,8 +189,11 @@ function textMatch(column: string, text: string, { collection }: FilterTarget): 
   const words = [...new Set(wordsOf(text))];
   if (words.length === 0) return NOTHING;
   const table = tableName(collection, "text");
+  const ask: Sql = { sql: `typeof(${column}) = 'text' AND ${FUNCTIONS.words}(${column}, ?)`, params: [text] };
+  // The index holds the words of records, not of their ids.
+  if (column === ID_COLUMN) return ask;
   return {
-    sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND typeof(${column}) = 'text' AND ${FUNCTIONS.words}(${column}, ?)`,
-    params: [words.map((word) => `"${encodeWord(word)}"`).join(" AND "), text],
+    sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND ${ask.sql}`,
+    params: [words.map((word) => `"${encodeWord(word)}"`).join(" AND "), ...ask.params],
   };
 }

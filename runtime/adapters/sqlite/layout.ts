@@ -7,6 +7,7 @@
  *   NAME/records  the record as JSON, read only for rows that are returned
  * Names are quoted everywhere; SQLite compares them without case, so capitals are escaped.
  */
+import { isIdPath } from "../../abi/filter.js";
 import { isRecord } from "../../abi/paths.js";
 import { wordsOf } from "../../abi/text.js";
 
@@ -20,7 +21,8 @@ export const COLLECTIONS_TABLE = `"@collections"`;
 const MAX_SEGMENTS = 3;
 const SEGMENT = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-export type Part = "fields" | "vectors" | "text" | "records";
+export const PARTS = ["fields", "vectors", "text", "records"] as const;
+export type Part = (typeof PARTS)[number];
 
 /** A table of a collection, quoted: `"movies/fields"`. */
 export function tableName(collection: string, part: Part): string {
@@ -73,8 +75,8 @@ export function columnsOf(record: { readonly [key: string]: unknown }): Readonly
   const columns = new Map<string, ColumnValue>();
   const walk = (value: { readonly [key: string]: unknown }, prefix: string, depth: number): void => {
     for (const [key, item] of Object.entries(value)) {
-      if (!SEGMENT.test(key)) continue;
       const path = prefix + key;
+      if (!SEGMENT.test(key) || isIdPath(path)) continue;
       columns.set(path, columnValue(item));
       if (isRecord(item) && depth < MAX_SEGMENTS) walk(item, `${path}.`, depth + 1);
     }

@@ -1,0 +1,105 @@
+/**
+ * `toolsrv load`: files of records into the embedded store. source → convert → writer, in batches.
+ * This file turns bytes into values, one at a time and however long the input is; what can't be read is reported
+ * with its place and the rest goes on where the format lets it.
+ */
+import { parseCsv } from "./csv.js";
+import { splitJsonList } from "./json-list.js";
+
+/** One record as it stands in the file, or what is wrong with it. */
+export type SourceItem =
+  | { readonly number: number; readonly place: string; readonly value: unknown }
+  | { readonly number: number; readonly place: string; readonly error: string };
+
+export type SourceFormat = "jsonl" | "json" | "csv";
+
+/** The format a file name stands for; `null` means that its content decides (stdin). */
+export function formatOf(name: string): SourceFormat | null {
+  const extension = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase();
+  if (extension === "jsonl" || extension === "ndjson") return "jsonl";
+  return extension === "json" || extension === "csv" ? extension : null;
+}
+
+/** What the first characters say: `[` is a JSON list, `{` JSON lines, anything else CSV. */
+export function sniffFormat(start: string): SourceFormat {
+  const first = /\S/.exec(start)?.[0];
+  if (first === "[") return "json";
+  return first === "{" ? "jsonl" : "csv";
+}
+
+/** The records of a text that arrives in pieces, in order, numbered from 1. */
+export async function* readRecords(chunks: AsyncIterable<string>, format: SourceFormat | null): AsyncGenerator<SourceItem> {
+  const source = await peek(withoutMark(chunks));
+  switch (format ?? sniffFormat(source.start)) {
+    case "jsonl":
+      yield* readLines(source.chunks);
+      return;
+    case "json":
+      yield* splitJsonList(source.chunks);
+      return;
+    case "csv":
+      yield* parseCsv(source.chunks);
+  }
+}
+
+/** UTF-8 in pieces; a character that spans two of them stays whole. */
+export async function* decode(bytes: AsyncIterable<unknown>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for await (const chunk of bytes) yield typeof chunk === "string" ? chunk : decoder.decode(chunk as Uint8Array, { stream: true });
+  yield decoder.decode();
+}
+
+async function* withoutMark(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let first = true;
+  for await (const chunk of chunks) {
+    if (chunk === "") continue;
+    yield first && chunk.startsWith("\ufeff") ? chunk.slice(1) : chunk;
+    first = false;
+  }
+}
+
+/** The first piece with something in it, and the whole again. */
+async function peek(chunks: AsyncGenerator<string>): Promise<{ readonly start: string; readonly chunks: AsyncIterable<string> }> {
+  let start = "";
+  while (start.trim() === "") {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    start += next.value;
+  }
+  async function* whole(): AsyncGenerator<string> {
+    yield start;
+    yield* chunks;
+  }
+  return { start, chunks: whole() };
+}
+
+async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<SourceItem> {
+  let rest = "";
+  let line = 0;
+  let number = 0;
+  const item = (text: string): SourceItem | null => {
+    line++;
+    if (text.trim() === "") return null;
+    number++;
+    return { number, place: `line ${line}`, ...parseJson(text) };
+  };
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const text of lines) {
+      const found = item(text);
+      if (found !== null) yield found;
+    }
+  }
+  const last = item(rest);
+  if (last !== null) yield last;
+}
+
+/** The value of a JSON text, or why it has none. */
+export function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { error: `not JSON: ${(error as SyntaxError).message}` };
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The only code that writes a store: the tables of one collection in the embedded database. Upserts by record id,
+ * one transaction a batch, so that an interrupted load leaves whole batches and can be run again.
+ */
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import {
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, type Part, PARTS, pathOfColumn, tableName,
+} from "../../runtime/adapters/sqlite/layout.js";
+import type { LoadRecord } from "./convert.js";
+
+/** How a collection's vectors are made; stored with it, and held against by later loads and by every search. */
+export interface Embedding {
+  /** `provider/model`. */
+  readonly embeddedBy: string;
+  readonly dims: number;
+  /** Paths of the embedded texts as given to `--text`, or "" for all. */
+  readonly text: string;
+}
+
+export interface WriterOptions {
+  readonly file: string;
+  readonly collection: string;
+  readonly embedding: Embedding;
+  /** Build the collection anew beside the old one, and put it in its place at the end. */
+  readonly replace: boolean;
+  /** Paths that guards fix: they get an index, so that a guarded search reads its own part only. */
+  readonly indexPaths: readonly string[];
+}
+
+/** A record with its vector, ready to be stored. */
+export interface EmbeddedRecord extends LoadRecord {
+  readonly vector: Float32Array;
+}
+
+/** Columns that SQLite's tables can have, less the two of our own. */
+const MAX_PATHS = 1990;
+/** Milliseconds to wait for another process that reads or writes the file. */
+const LOCK_WAIT_MS = 10_000;
+/** Larger than SQLite's default: a row with its vector stays on one page. */
+const PAGE_BYTES = 16_384;
+
+export type Outcome = "added" | "updated" | "unchanged";
+
+/** An open load. A class because it holds the file. */
+export class Writer {
+  readonly #db: Database.Database;
+  readonly #options: WriterOptions;
+  /** Collection whose tables are written: a temporary one while replacing. */
+  readonly #target: string;
+  #columns: readonly string[] = [];
+  #statements: ReturnType<typeof prepareStatements>;
+
+  private constructor(db: Database.Database, options: WriterOptions, target: string) {
+    this.#db = db;
+    this.#options = options;
+    this.#target = target;
+    this.#columns = readColumns(db, target);
+    this.#statements = prepareStatements(db, target, this.#columns.length);
+  }
+
+  /**
+   * Opens or creates the file and the collection.
+   * @throws RangeError when the file is not ours, or the collection was embedded otherwise.
+   */
+  static async open(options: WriterOptions): Promise<Writer> {
+    await mkdir(dirname(options.file), { recursive: true });
+    const db = new Database(options.file, { timeout: LOCK_WAIT_MS });
+    try {
+      db.pragma(`page_size = ${PAGE_BYTES}`);
+      db.pragma("synchronous = NORMAL");
+      const target = options.replace ? `@replace ${options.collection}` : options.collection;
+      db.transaction(() => prepareFile(db, options, target)).immediate();
+      return new Writer(db, options, target);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** Whether the record is stored already, word for word; such a one needs no embedding. */
+  isStored({ id, record }: LoadRecord): boolean {
+    const row = this.#statements.findRow.get(id) as number | undefined;
+    return row !== undefined && this.#statements.readRecord.get(row) === JSON.stringify(record);
+  }
+
+  /** Stores a batch in one transaction; of two records with one id the later stays. */
+  write(records: readonly EmbeddedRecord[]): readonly Outcome[] {
+    const write = this.#db.transaction(() => {
+      const columns = records.map(({ record }) => columnsOf(record));
+      this.#addColumns(new Set(columns.flatMap((one) => [...one.keys()])));
+      return records.map((record, index) => this.#writeOne(record, columns[index] ?? new Map()));
+    });
+    return write.immediate();
+  }
+
+  /** Finishes: the new collection takes the old one's place, indexes and statistics are made. */
+  finish(): void {
+    const { collection, replace } = this.#options;
+    const finish = this.#db.transaction(() => {
+      if (replace) {
+        dropTables(this.#db, collection);
+        for (const part of PARTS) {
+          this.#db.exec(`ALTER TABLE ${tableName(this.#target, part)} RENAME TO ${tableName(collection, part)}`);
+        }
+        saveCollection(this.#db, this.#options);
+      }
+      for (const path of this.#options.indexPaths) {
+        if (!this.#columns.includes(path)) continue;
+        const index = `"${escapeName(collection, "fields").replaceAll('"', '""')}:${columnName(path).slice(1)}`;
+        this.#db.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${tableName(collection, "fields")}(${columnName(path)})`);
+      }
+    });
+    finish.immediate();
+    this.#db.exec("ANALYZE");
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #writeOne({ id, record, text, vector }: EmbeddedRecord, columns: ReadonlyMap<string, ColumnValue>): Outcome {
+    const statements = this.#statements;
+    const before = statements.findRow.get(id) as number | undefined;
+    if (before !== undefined) statements.deletes.forEach((statement) => statement.run(before));
+    const row = before ?? ((statements.lastRow.get() as number | null) ?? 0) + 1;
+    statements.insertFields.run(row, id, ...this.#columns.map((path) => columns.get(path) ?? null));
+    statements.insertVector.run(row, id, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength));
+    statements.insertText.run(row, ...wordsOfRecord(text, columns));
+    statements.insertRecord.run(row, JSON.stringify(record));
+    return before === undefined ? "added" : "updated";
+  }
+
+  #addColumns(paths: ReadonlySet<string>): void {
+    const known = new Set(this.#columns);
+    const added = [...paths].filter((path) => !known.has(path));
+    if (added.length === 0) return;
+    if (known.size + added.length > MAX_PATHS) throw new RangeError(`the records have more than ${MAX_PATHS} different fields; put varying keys into a list`);
+    for (const path of added) this.#db.exec(`ALTER TABLE ${tableName(this.#target, "fields")} ADD COLUMN ${columnName(path)}`);
+    this.#columns = readColumns(this.#db, this.#target);
+    this.#statements = prepareStatements(this.#db, this.#target, this.#columns.length);
+  }
+
+  #readColumns(): readonly string[] {
+    return readColumns(this.#db, this.#target);
+  }
+}
+
+/** The words of the embedded text, and those that only other fields have: `text_match` asks for words of any field. */
+function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>): readonly [string, string] {
+  const words = indexWords(text);
+  const known = new Set(words.split(" "));
+  const others = [...columns.values()].flatMap((value) => (typeof value === "string" ? indexWords(value).split(" ") : []));
+  return [words, [...new Set(others)].filter((word) => !known.has(word)).join(" ")];
+}
+
+/** Prepared anew whenever a column was added. */
+function prepareStatements(db: Database.Database, collection: string, columns: number) {
+  const table = (part: Part): string => tableName(collection, part);
+  const prepare = (sql: string): Database.Statement => db.prepare(sql);
+  return {
+    findRow: prepare(`SELECT "@row" FROM ${table("fields")} WHERE "@id" = ?`).pluck(),
+    lastRow: prepare(`SELECT max("@row") FROM ${table("fields")}`).pluck(),
+    readRecord: prepare(`SELECT "record" FROM ${table("records")} WHERE "@row" = ?`).pluck(),
+    deletes: [
+      ...(["fields", "vectors", "records"] as const).map((part) => prepare(`DELETE FROM ${table(part)} WHERE "@row" = ?`)),
+      prepare(`DELETE FROM ${table("text")} WHERE rowid = ?`),
+    ],
+    insertFields: prepare(`INSERT INTO ${table("fields")} VALUES (?, ?${", ?".repeat(columns)})`),
+    insertVector: prepare(`INSERT INTO ${table("vectors")} VALUES (?, ?, ?)`),
+    insertText: prepare(`INSERT INTO ${table("text")}(rowid, "text", "more") VALUES (?, ?, ?)`),
+    insertRecord: prepare(`INSERT INTO ${table("records")} VALUES (?, ?)`),
+  };
+}
+
+/** Makes the file ours if it is new, and the collection's tables if they are not there. */
+function prepareFile(db: Database.Database, options: WriterOptions, target: string): void {
+  const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
+  const format = db.pragma("user_version", { simple: true }) as number;
+  const ours = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(COLLECTIONS_TABLE.slice(1, -1)) as number;
+  if (tables > 0 && ours === 0) throw new RangeError("the file holds another program's tables; choose another path");
+  if (ours > 0 && format !== FORMAT) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove it and load again`);
+  db.pragma(`user_version = ${FORMAT}`);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${COLLECTIONS_TABLE}("name" TEXT PRIMARY KEY, "embedded_by" TEXT NOT NULL, "dims" INTEGER NOT NULL, "text" TEXT NOT NULL) WITHOUT ROWID`);
+  if (options.replace) {
+    dropTables(db, target);
+  } else {
+    checkEmbedding(db, options);
+    saveCollection(db, options);
+  }
+  const table = (part: Part): string => tableName(target, part);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${table("fields")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL UNIQUE)`);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${table("vectors")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL, "vector" BLOB NOT NULL)`);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${table("records")}("@row" INTEGER PRIMARY KEY, "record" TEXT NOT NULL)`);
+  db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table("text")} USING fts5("text", "more", content='', contentless_delete=1, tokenize='ascii')`);
+}
+
+function checkEmbedding(db: Database.Database, { collection, embedding }: WriterOptions): void {
+  const sql = `SELECT "embedded_by" AS embeddedBy, "dims", "text" FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`;
+  const before = db.prepare(sql).get(collection) as Embedding | undefined;
+  if (before === undefined) return;
+  if (before.embeddedBy !== embedding.embeddedBy || before.dims !== embedding.dims) {
+    throw new RangeError(`collection '${collection}' was embedded by ${before.embeddedBy} (${before.dims} dimensions), the catalog says ${embedding.embeddedBy} (${embedding.dims}); load it anew with --replace`);
+  }
+  if (before.text !== embedding.text) {
+    throw new RangeError(`collection '${collection}' was loaded with --text ${before.text || "(all)"}, not ${embedding.text || "(all)"}; load it anew with --replace`);
+  }
+}
+
+function saveCollection(db: Database.Database, { collection, embedding }: WriterOptions): void {
+  db.prepare(`INSERT OR REPLACE INTO ${COLLECTIONS_TABLE} VALUES (?, ?, ?, ?)`).run(collection, embedding.embeddedBy, embedding.dims, embedding.text);
+}
+
+function dropTables(db: Database.Database, collection: string): void {
+  for (const part of PARTS) db.exec(`DROP TABLE IF EXISTS ${tableName(collection, part)}`);
+}
+
+function readColumns(db: Database.Database, collection: string): readonly string[] {
+  const names = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(escapeName(collection, "fields")) as string[];
+  return names.filter((name) => !name.startsWith("@")).map(pathOfColumn);
+}
