@@ -32,23 +32,24 @@ export async function run(program: Program, argv: readonly string[], io: ServeIo
       io.print(flagsHelp());
       return EXIT.OK;
     }
-    return await serveProgram(program, serveOptions(flags), io);
+    const options = serveOptions(flags);
+    return await serveProgram(program, options, readEnvFile(options.envFile), io);
   } catch (error) {
-    return startFailure(error, io);
+    return startFailure(error, { write: io.note });
   }
 }
 
 /** Words what kept a server from starting. */
-export function startFailure(error: unknown, io: ServeIo): number {
+export function startFailure(error: unknown, stderr: { write(text: string): unknown }): number {
   if (error instanceof StartError) {
-    io.note(`${TITLE}: ${error.message}\n`);
+    stderr.write(`${TITLE}: ${error.message}\n`);
     return error.exitCode;
   }
   if (isToolError(error)) {
-    io.note(`${TITLE}: ${error.message}\n`);
+    stderr.write(`${TITLE}: ${error.message}\n`);
     return EXIT.USAGE;
   }
-  io.note(`${TITLE}: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`);
+  stderr.write(`${TITLE}: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT.BUG;
 }
 
@@ -56,8 +57,7 @@ export function startFailure(error: unknown, io: ServeIo): number {
  * Serves until the client leaves or the process is asked to stop; returns the exit code.
  * @throws StartError, or ToolError missing_env / tds_invalid, when it cannot start.
  */
-export async function serveProgram(program: Program, options: ServeOptions, io: ServeIo): Promise<number> {
-  const env = readEnvFile(options.envFile);
+export async function serveProgram(program: Program, options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo): Promise<number> {
   checkEnv(program, env);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   const engine = createEngine(program, { env, now: io.now });
