@@ -5,7 +5,7 @@
  * existing catalogs were: "yes" and 1 are booleans, "7" is an integer; what it returns is the value after that.
  */
 import { formatPath, nearest, show, type Reporter } from "../diagnostics.js";
-import type { Path } from "../ir.js";
+import type { At, Path } from "../ir.js";
 
 type JsonType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
@@ -54,7 +54,7 @@ export interface Shaped {
  */
 export function checkShape(schema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } }, value: unknown, reporter: Reporter): Shaped {
   const walker = new Walker(schema.definitions, reporter);
-  const result = walker.value(schema, value, []);
+  const result = walker.value(schema, value);
   return { value: result === BROKEN ? null : result, broken: walker.broken };
 }
 
@@ -67,7 +67,10 @@ const FALSE = new Set<unknown>(["false", "no", "off", "0", "f", "n", 0]);
 
 class Walker {
   readonly broken: Path[] = [];
+  /** Where the walk is; copied only for reports. */
+  private readonly path: (string | number)[] = [];
   private readonly patterns = new Map<string, RegExp>();
+  private readonly types = new Map<SchemaNode, readonly JsonType[]>();
 
   constructor(
     private readonly definitions: { readonly [name: string]: SchemaNode },
@@ -75,78 +78,111 @@ class Walker {
   ) {}
 
   /** The usable form of `value`, or BROKEN after a report. */
-  value(schema: SchemaNode, value: unknown, path: Path): unknown {
+  value(schema: SchemaNode, value: unknown): unknown {
     const node = this.deref(schema);
-    if (node.oneOf !== undefined) return this.discriminated(node.oneOf, value, path);
-    if (node.anyOf !== undefined) return this.alternatives(node, value, path);
-    if (node.enum !== undefined && !node.enum.includes(value)) return this.notListed(node.enum, value, path);
-    const fitted = fit(typesOf(node), value);
-    if (fitted === BROKEN) return this.fail(path, () => this.wrongType(typesOf(node), value, path));
-    if (typeof fitted === "string") return this.text(node, fitted, path);
-    if (typeof fitted === "number") return this.number(node, fitted, path);
-    if (Array.isArray(fitted)) return this.list(node, fitted, path);
-    return isMapping(fitted) ? this.mapping(node, fitted, path) : fitted;
+    if (node.oneOf !== undefined) return this.discriminated(node.oneOf, value);
+    if (node.anyOf !== undefined) return this.alternatives(node.anyOf, value);
+    if (node.enum !== undefined && !node.enum.includes(value)) return this.notListed(node.enum, value);
+    const types = this.typesOf(node);
+    const fitted = fit(types, value);
+    if (fitted === BROKEN) return this.wrongType(types, value);
+    if (typeof fitted === "string") return this.text(node, fitted);
+    if (typeof fitted === "number") return this.number(node, fitted);
+    if (Array.isArray(fitted)) return this.list(node, fitted);
+    return isMapping(fitted) ? this.mapping(node, fitted) : fitted;
   }
 
-  private deref(schema: SchemaNode): SchemaNode {
-    const name = schema.$ref?.replace("#/definitions/", "");
-    return name === undefined ? schema : this.definitions[name] ?? schema;
+  private below(key: string | number, schema: SchemaNode, value: unknown): unknown {
+    this.path.push(key);
+    const usable = this.value(schema, value);
+    this.path.pop();
+    return usable;
   }
 
-  private fail(path: Path, report: () => void): typeof BROKEN {
-    report();
-    this.broken.push(path);
+  private here(): At & { readonly path: Path } {
+    return { path: [...this.path] };
+  }
+
+  private atKey(key: string): At & { readonly path: Path } {
+    return { path: [...this.path, key], on: "key" };
+  }
+
+  private break(): typeof BROKEN {
+    this.broken.push([...this.path]);
     return BROKEN;
   }
 
-  private wrongType(types: readonly JsonType[], value: unknown, path: Path): void {
-    const want = types.filter((type) => type !== "null").map((type) => ARTICLES[type] ?? type).join(" or ");
+  /** The key a message names: the last word of the path, with its index. */
+  private name(): string {
+    const start = this.path.findLastIndex((key) => typeof key === "string");
+    return this.path.length === 0 ? "the catalog" : formatPath(this.path.slice(Math.max(start, 0)));
+  }
+
+  private deref(schema: SchemaNode): SchemaNode {
+    return schema.$ref === undefined ? schema : this.definitions[schema.$ref.slice("#/definitions/".length)] ?? schema;
+  }
+
+  private typesOf(node: SchemaNode): readonly JsonType[] {
+    const types = this.types.get(node) ?? typesOf(node);
+    this.types.set(node, types);
+    return types;
+  }
+
+  private wrongType(types: readonly JsonType[], value: unknown): typeof BROKEN {
+    const want = types.filter((type) => type !== "null").map((type) => ARTICLES[type]).join(" or ");
     const help = helpFor(types, value);
-    const key = nameOf(path);
-    this.reporter.report("TS0102", { key, want, got: show(value) }, { path }, { tool: null, ...(help === null ? {} : { help }) });
+    this.reporter.report("TS0102", { key: this.name(), want, got: show(value) }, this.here(), help === null ? {} : { help });
+    return this.break();
   }
 
-  private notListed(allowed: readonly unknown[], value: unknown, path: Path): typeof BROKEN {
-    return this.fail(path, () => {
-      const words = allowed.filter((word) => word !== null).map(String);
-      if (path.length === 1 && path[0] === "tds_version" && words.includes(String(value))) {
-        this.reporter.report("TS0109", { value: String(value) }, { path });
-        return;
-      }
-      const guess = typeof value === "string" ? nearest(value, words) : null;
-      const help = guess !== null ? `did you mean '${guess}'?` : helpFor([], value);
-      this.reporter.report("TS0103", { key: nameOf(path), allowed: words.join(", "), got: show(value) }, { path }, help === null ? {} : { help });
-    });
+  private notListed(allowed: readonly unknown[], value: unknown): typeof BROKEN {
+    const words = allowed.filter((word) => word !== null).map(String);
+    if (this.path.length === 1 && this.path[0] === "tds_version" && words.includes(String(value))) {
+      this.reporter.report("TS0109", { value: String(value) }, this.here());
+      return this.break();
+    }
+    const guess = typeof value === "string" ? nearest(value, words) : null;
+    const help = guess !== null ? `did you mean '${guess}'?` : helpFor([], value);
+    this.reporter.report("TS0103", { key: this.name(), allowed: words.join(", "), got: show(value) }, this.here(), help === null ? {} : { help });
+    return this.break();
   }
 
-  private discriminated(options: readonly SchemaNode[], value: unknown, path: Path): unknown {
+  private discriminated(options: readonly SchemaNode[], value: unknown): unknown {
     const branches = options.map((option) => this.deref(option));
-    if (!isMapping(value)) return this.fail(path, () => this.wrongType(["object"], value, path));
+    if (!isMapping(value)) return this.wrongType(["object"], value);
     const key = Object.keys(branches[0]?.properties ?? {}).find((name) => branches.every((branch) => branch.properties?.[name]?.const !== undefined)) ?? "";
     const consts = branches.map((branch) => branch.properties?.[key]?.const);
     const branch = branches[consts.indexOf(value[key])];
-    if (branch !== undefined) return this.value(branch, value, path);
-    if (value[key] !== undefined) return this.notListed(consts, value[key], [...path, key]);
-    return this.fail(path, () => this.missing(key, path, `${key} is one of ${consts.join(", ")}`));
+    if (branch !== undefined) return this.value(branch, value);
+    if (value[key] === undefined) {
+      this.missing(key, `${key} is one of ${consts.join(", ")}`);
+    } else {
+      this.path.push(key);
+      this.notListed(consts, value[key]);
+      this.path.pop();
+    }
+    return this.break();
   }
 
-  private alternatives(node: SchemaNode, value: unknown, path: Path): unknown {
-    const branches = (node.anyOf ?? []).map((branch) => this.deref(branch));
-    const exact = branches.find((branch) => typesOf(branch).includes(typeOf(value)) || (typeOf(value) === "integer" && typesOf(branch).includes("number")));
-    const chosen = exact ?? branches.find((branch) => fit(typesOf(branch), value) !== BROKEN);
-    if (chosen !== undefined) return this.value(chosen, value, path);
-    return this.fail(path, () => this.wrongType(branches.flatMap(typesOf), value, path));
+  private alternatives(options: readonly SchemaNode[], value: unknown): unknown {
+    const branches = options.map((option) => this.deref(option));
+    const type = typeOf(value);
+    const accepts = (branch: SchemaNode): boolean => this.typesOf(branch).includes(type) || (type === "integer" && this.typesOf(branch).includes("number"));
+    const chosen = branches.find(accepts) ?? branches.find((branch) => fit(this.typesOf(branch), value) !== BROKEN);
+    return chosen === undefined ? this.wrongType(branches.flatMap((branch) => this.typesOf(branch)), value) : this.value(chosen, value);
   }
 
-  private text(node: SchemaNode, value: string, path: Path): unknown {
-    const length = codePoints(value);
+  private text(node: SchemaNode, value: string): unknown {
     if (node.pattern !== undefined && !this.pattern(node.pattern).test(value)) {
-      return this.fail(path, () => this.reporter.report("TS0104", { key: nameOf(path), got: show(value), want: node.patternErrorMessage ?? `it must match ${node.pattern}` }, { path }));
+      const want = node.patternErrorMessage ?? `it must match ${node.pattern}`;
+      this.reporter.report("TS0104", { key: this.name(), got: show(value), want }, this.here());
+      return this.break();
     }
-    if (length < (node.minLength ?? 0) || length > (node.maxLength ?? Number.POSITIVE_INFINITY)) {
-      return this.fail(path, () => this.reporter.report("TS0105", { key: nameOf(path), want: range(node.minLength, node.maxLength), got: length }, { path }));
-    }
-    return value;
+    if (node.minLength === undefined && node.maxLength === undefined) return value;
+    const length = codePoints(value);
+    if (length >= (node.minLength ?? 0) && length <= (node.maxLength ?? Infinity)) return value;
+    this.reporter.report("TS0105", { key: this.name(), want: range(node.minLength, node.maxLength), got: length }, this.here());
+    return this.break();
   }
 
   private pattern(source: string): RegExp {
@@ -155,91 +191,90 @@ class Walker {
     return known;
   }
 
-  private number(node: SchemaNode, value: number, path: Path): unknown {
-    const { minimum, maximum, exclusiveMinimum } = node;
-    const inside = value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity) && value > (exclusiveMinimum ?? -Infinity);
-    if (inside) return value;
-    const want = exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}${maximum === undefined ? "" : ` and at most ${maximum}`}` : `${minimum === undefined ? "at most" : maximum === undefined ? "at least" : "between"} ${range(minimum, maximum, " and ")}`;
-    return this.fail(path, () => this.reporter.report("TS0106", { key: nameOf(path), want, got: value }, { path }));
+  private number({ minimum, maximum, exclusiveMinimum }: SchemaNode, value: number): unknown {
+    if (value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity) && value > (exclusiveMinimum ?? -Infinity)) return value;
+    const above = exclusiveMinimum === undefined ? null : maximum === undefined ? `above ${exclusiveMinimum}` : `above ${exclusiveMinimum} and at most ${maximum}`;
+    this.reporter.report("TS0106", { key: this.name(), want: above ?? range(minimum, maximum, "between", "and"), got: value }, this.here());
+    return this.break();
   }
 
-  private list(node: SchemaNode, value: readonly unknown[], path: Path): unknown {
-    const { items, minItems, maxItems } = node;
+  private list({ items, minItems, maxItems }: SchemaNode, value: readonly unknown[]): unknown {
     if (value.length < (minItems ?? 0) || value.length > (maxItems ?? Infinity)) {
-      this.reporter.report("TS0107", { key: nameOf(path), want: range(minItems, maxItems), got: value.length }, { path });
-      this.broken.push(path);
+      this.reporter.report("TS0107", { key: this.name(), want: range(minItems, maxItems), got: value.length }, this.here());
+      this.break();
     }
     if (items === undefined) return value;
     // A broken entry keeps its place, so that the paths of later entries stay true.
     return value.map((item, index) => {
-      const kept = this.value(items, item, [...path, index]);
+      const kept = this.below(index, items, item);
       return kept === BROKEN ? null : kept;
     });
   }
 
-  private mapping(node: SchemaNode, value: { readonly [key: string]: unknown }, path: Path): unknown {
-    const { properties = {}, additionalProperties } = node;
+  private mapping(node: SchemaNode, value: { readonly [key: string]: unknown }): unknown {
+    const { properties = {}, additionalProperties, required = [] } = node;
     const kept: [string, unknown][] = [];
-    const blocked = this.conditions(node, value, path);
-    this.countKeys(node, value, path);
+    const blocked = this.conditions(node, value);
+    this.countKeys(node, value);
     for (const [key, member] of Object.entries(value)) {
       if (blocked.has(key)) continue;
       const schema = Object.hasOwn(properties, key) ? properties[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
       if (schema === undefined) {
-        if (additionalProperties !== true) this.unknownKey(key, Object.keys(properties), path);
+        if (additionalProperties !== true) this.unknownKey(key, Object.keys(properties));
         kept.push([key, member]);
         continue;
       }
-      const usable = this.value(schema, member, [...path, key]);
+      const usable = this.below(key, schema, member);
       if (usable !== BROKEN) kept.push([key, usable]);
     }
-    const missing = (node.required ?? []).filter((key) => value[key] === undefined);
-    for (const key of missing) this.missing(key, path);
-    if (missing.length > 0) this.broken.push(path);
+    const missing = required.filter((key) => value[key] === undefined);
+    for (const key of missing) this.missing(key);
+    if (missing.length > 0) this.break();
     // The root stays: what it has can still be checked.
-    return missing.length > 0 && path.length > 0 ? BROKEN : Object.fromEntries(kept);
+    return missing.length > 0 && this.path.length > 0 ? BROKEN : Object.fromEntries(kept);
   }
 
-  private countKeys(node: SchemaNode, value: object, path: Path): void {
-    const count = Object.keys(value).length;
-    if (count >= (node.minProperties ?? 0) && count <= (node.maxProperties ?? Infinity)) return;
-    this.reporter.report("TS0110", { got: count === 0 ? "none" : Object.keys(value).join(", ") }, { path });
-    this.broken.push(path);
+  private countKeys({ minProperties = 0, maxProperties = Infinity }: SchemaNode, value: object): void {
+    const keys = Object.keys(value);
+    if (keys.length >= minProperties && keys.length <= maxProperties) return;
+    this.reporter.report("TS0110", { got: keys.length === 0 ? "none" : keys.join(", ") }, this.here());
+    this.break();
   }
 
   /** Applies if/then pairs: reports missing keys, and returns the keys that have no place here. */
-  private conditions(node: SchemaNode, value: { readonly [key: string]: unknown }, path: Path): ReadonlySet<string> {
+  private conditions(node: SchemaNode, value: { readonly [key: string]: unknown }): ReadonlySet<string> {
     const blocked = new Set<string>();
     for (const { if: when, then } of node.allOf ?? []) {
       if (!matches(when, value)) continue;
       for (const key of then.required ?? []) {
         if (value[key] !== undefined && value[key] !== null) continue;
-        this.missing(key, path);
-        this.broken.push(path);
+        this.missing(key);
+        this.break();
       }
       for (const [key, only] of Object.entries(then.properties ?? {})) {
         if (only.type !== "null" || value[key] === undefined || value[key] === null) continue;
-        this.reporter.report("TS0108", { key, kind: String(value["kind"] ?? "search") }, { path: [...path, key], on: "key" });
-        this.broken.push([...path, key]);
+        const at = this.atKey(key);
+        this.reporter.report("TS0108", { key, kind: String(value["kind"] ?? "search") }, at);
+        this.broken.push(at.path);
         blocked.add(key);
       }
     }
     return blocked;
   }
 
-  private missing(key: string, path: Path, help?: string): void {
-    const where = path.length === 0 ? "the catalog" : `'${formatPath(path)}'`;
-    this.reporter.report("TS0101", { where, key }, { path, on: "key" }, help === undefined ? {} : { help });
+  private missing(key: string, help?: string): void {
+    const where = this.path.length === 0 ? "the catalog" : `'${formatPath(this.path)}'`;
+    this.reporter.report("TS0101", { where, key }, { ...this.here(), on: "key" }, help === undefined ? {} : { help });
   }
 
-  private unknownKey(key: string, known: readonly string[], path: Path): void {
-    const at = { path: [...path, key], on: "key" } as const;
-    if (path.at(-1) === "static_filters") {
+  private unknownKey(key: string, known: readonly string[]): void {
+    const at = this.atKey(key);
+    if (this.path.at(-1) === "static_filters") {
       this.reporter.report("VB2021", { key }, at);
       this.broken.push(at.path);
     }
     const guess = nearest(key, known);
-    this.reporter.report("VB0001", { key }, at, guess === null ? { help: `it is ignored; known here: ${known.join(", ")}` } : { help: `did you mean '${guess}'?` });
+    this.reporter.report("VB0001", { key }, at, { help: guess === null ? `it is ignored; known here: ${known.join(", ")}` : `did you mean '${guess}'?` });
   }
 }
 
@@ -287,15 +322,10 @@ function codePoints(text: string): number {
   return count;
 }
 
-function range(min: number | undefined, max: number | undefined, between = " to "): string {
-  if (min === undefined) return max === undefined ? "any number of" : between === " and " ? String(max) : `at most ${max}`;
-  return max === undefined ? (between === " and " ? String(min) : `at least ${min}`) : `${min}${between}${max}`;
-}
-
-/** The key a message names: the last word of the path, with its index. */
-function nameOf(path: Path): string {
-  const start = path.findLastIndex((key) => typeof key === "string");
-  return path.length === 0 ? "the catalog" : formatPath(path.slice(Math.max(start, 0)));
+/** `20 to 1024`, `at least 1`, `at most 12`. */
+function range(min: number | undefined, max: number | undefined, before = "", between = "to"): string {
+  if (min === undefined) return max === undefined ? "any number of" : `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${before} ${min} ${between} ${max}`.trimStart();
 }
 
 function helpFor(types: readonly JsonType[], value: unknown): string | null {

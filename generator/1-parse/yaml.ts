@@ -5,7 +5,7 @@
  */
 import { Composer, Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type CST, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { formatPath, type Reporter } from "../diagnostics.js";
-import type { Path, SourceFile } from "../ir.js";
+import type { At, SourceFile } from "../ir.js";
 import { plainScalar, type ScalarValue } from "./scalars.js";
 
 /** Largest catalog in bytes. */
@@ -61,7 +61,7 @@ function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly 
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
   for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
+    for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > MAX_SYNTAX_DEPTH) return { tooDeepAt: parser.offset };
   }
   tokens.push(...parser.end());
@@ -101,6 +101,9 @@ function lowerFirst(text: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
+/** What reading gives after a limit was hit. */
+const NOTHING: Read = { value: null, size: 1, height: 0 };
+
 interface Read {
   readonly value: unknown;
   /** Nodes in the value, itself included. */
@@ -116,6 +119,8 @@ class Values {
   private readonly anchors = new Map<Node, Read>();
   /** Collections being read: an alias to one of them would never end. */
   private readonly open = new Set<Node>();
+  /** Where reading is; copied only for reports. */
+  private readonly path: (string | number)[] = [];
   private expanded = 0;
   private stopped = false;
 
@@ -126,28 +131,45 @@ class Values {
 
   /** The root's value; `undefined` when a limit was hit. */
   read(): unknown {
-    const { value } = this.node(this.doc.contents, []);
+    const { value } = this.node(this.doc.contents);
     return this.stopped ? undefined : value;
+  }
+
+  private here(): At {
+    return { path: [...this.path] };
+  }
+
+  private notSupported(what: string): void {
+    this.reporter.report("TS0009", { what }, this.here());
   }
 
   private stop(report: () => void): Read {
     if (!this.stopped) report();
     this.stopped = true;
-    return { value: null, size: 1, height: 0 };
+    return NOTHING;
   }
 
-  private tooDeep(path: Path): Read {
-    return this.stop(() => this.reporter.report("TS0005", { limit: MAX_DEPTH }, { path: path.slice(0, MAX_DEPTH + 1) }));
+  private tooDeep(): Read {
+    return this.stop(() => this.reporter.report("TS0005", { limit: MAX_DEPTH }, { path: this.path.slice(0, MAX_DEPTH + 1) }));
   }
 
-  private node(node: unknown, path: Path): Read {
-    if (this.stopped) return { value: null, size: 1, height: 0 };
-    if (path.length > MAX_DEPTH) return this.tooDeep(path);
-    if (isAlias(node)) return this.alias(this.named.get(node.source), node.source, path);
-    if (isMap(node)) return this.collection(node, () => this.map(node, path));
-    if (isSeq(node)) return this.collection(node, () => this.seq(node.items, path, node.tag));
-    if (isScalar(node) && node.anchor !== undefined) this.named.set(node.anchor, node);
-    return { value: isScalar(node) ? this.scalar(node, path) : null, size: 1, height: 0 };
+  private below(key: string | number, node: unknown): Read {
+    this.path.push(key);
+    const read = this.node(node);
+    this.path.pop();
+    return read;
+  }
+
+  private node(node: unknown): Read {
+    if (this.stopped) return NOTHING;
+    if (this.path.length > MAX_DEPTH) return this.tooDeep();
+    if (isScalar(node)) {
+      if (node.anchor !== undefined) this.named.set(node.anchor, node);
+      return { value: this.scalar(node), size: 1, height: 0 };
+    }
+    if (isAlias(node)) return this.alias(this.named.get(node.source), node.source);
+    if (isMap(node)) return this.collection(node, () => this.map(node));
+    return isSeq(node) ? this.collection(node, () => this.seq(node)) : NOTHING;
   }
 
   private collection(node: YAMLMap | YAMLSeq, read: () => Read): Read {
@@ -158,28 +180,32 @@ class Values {
     return value;
   }
 
-  private alias(target: Node | undefined, name: string, path: Path): Read {
-    if (target === undefined) return this.stop(() => this.reporter.report("TS0009", { what: `an alias without an anchor (*${name})` }, { path }));
-    if (this.open.has(target)) return this.stop(() => this.reporter.report("TS0009", { what: `an alias inside its own anchor (*${name})` }, { path }));
-    const known = this.anchors.get(target) ?? this.node(target, path);
+  private alias(target: Node | undefined, name: string): Read {
+    if (target === undefined) return this.stop(() => this.notSupported(`an alias without an anchor (*${name})`));
+    if (this.open.has(target)) return this.stop(() => this.notSupported(`an alias inside its own anchor (*${name})`));
+    const known = this.anchors.get(target) ?? this.node(target);
     this.anchors.set(target, known);
     this.expanded += known.size;
-    if (this.expanded > MAX_ALIAS_NODES) return this.stop(() => this.reporter.report("TS0006", { limit: MAX_ALIAS_NODES }, { path }));
-    return path.length + known.height > MAX_DEPTH ? this.tooDeep(path) : known;
+    if (this.expanded > MAX_ALIAS_NODES) return this.stop(() => this.reporter.report("TS0006", { limit: MAX_ALIAS_NODES }, this.here()));
+    return this.path.length + known.height > MAX_DEPTH ? this.tooDeep() : known;
   }
 
-  private seq(items: readonly unknown[], path: Path, tag: string | undefined): Read {
-    this.checkTag(tag, path, "seq");
-    const read = items.map((item, index) => this.node(item, [...path, index]));
-    return {
-      value: read.map((item) => item.value),
-      size: read.reduce((sum, item) => sum + item.size, 1),
-      height: read.reduce((max, item) => Math.max(max, item.height + 1), 0),
-    };
+  private seq({ items, tag }: YAMLSeq): Read {
+    this.checkTag(tag, "seq");
+    const value: unknown[] = [];
+    let size = 1;
+    let height = 0;
+    for (const [index, item] of items.entries()) {
+      const read = this.below(index, item);
+      value.push(read.value);
+      size += read.size;
+      height = Math.max(height, read.height + 1);
+    }
+    return { value, size, height };
   }
 
-  private map(map: YAMLMap, path: Path): Read {
-    this.checkTag(map.tag, path, "map");
+  private map(map: YAMLMap): Read {
+    this.checkTag(map.tag, "map");
     const entries = new Map<string, unknown>();
     const merged: Read[] = [];
     let size = 1;
@@ -187,23 +213,23 @@ class Values {
     for (const pair of map.items) {
       const key: unknown = isAlias(pair.key) ? this.named.get(pair.key.source) : pair.key;
       if (!isScalar(key)) {
-        this.reporter.report("TS0009", { what: "a key that is a list or a mapping" }, { path });
+        this.notSupported("a key that is a list or a mapping");
         continue;
       }
       if (key.source === "<<" && key.type === "PLAIN") {
-        merged.push(...this.mergeSources(pair.value, path));
+        merged.push(...this.mergeSources(pair.value));
         continue;
       }
       const name = String(key.value);
-      if (entries.has(name)) this.reporter.report("TS0008", { key: formatPath([...path, name]) }, { path: [...path, name], on: "key" }, { offset: key.range?.[0] ?? 0 });
-      const read = this.node(pair.value, [...path, name]);
+      if (entries.has(name)) this.duplicate(name, key.range?.[0] ?? 0);
+      const read = this.below(name, pair.value);
       entries.set(name, read.value);
       size += read.size + 1;
       height = Math.max(height, read.height + 1);
     }
     for (const source of merged) {
       if (!isPlainMap(source.value)) {
-        this.reporter.report("TS0009", { what: "a merge (<<) of something that is not a mapping" }, { path });
+        this.notSupported("a merge (<<) of something that is not a mapping");
         continue;
       }
       for (const [name, value] of Object.entries(source.value)) if (!entries.has(name)) entries.set(name, value);
@@ -213,33 +239,38 @@ class Values {
     return { value: Object.fromEntries(entries), size, height };
   }
 
-  private mergeSources(value: unknown, path: Path): readonly Read[] {
-    const target: unknown = isAlias(value) ? this.named.get(value.source) : value;
-    return isSeq(target) ? target.items.map((item) => this.node(item, path)) : [this.node(value, path)];
+  private duplicate(name: string, offset: number): void {
+    const path = [...this.path, name];
+    this.reporter.report("TS0008", { key: formatPath(path) }, { path, on: "key" }, { offset });
   }
 
-  private scalar(node: Scalar, path: Path): ScalarValue {
+  private mergeSources(value: unknown): readonly Read[] {
+    const target: unknown = isAlias(value) ? this.named.get(value.source) : value;
+    return isSeq(target) ? target.items.map((item) => this.node(item)) : [this.node(value)];
+  }
+
+  private scalar(node: Scalar): ScalarValue {
     const text = typeof node.value === "string" ? node.value : String(node.value ?? "");
-    const tag = this.checkTag(node.tag, path, "scalar");
+    const tag = this.checkTag(node.tag, "scalar");
     if (tag === "text" || (tag === null && node.type !== "PLAIN")) return text;
     const plain = plainScalar(text);
     if ("value" in plain) {
-      if (tag !== null && tag !== typeName(plain.value)) this.reporter.report("TS0009", { what: `the value '${text}' under the tag !!${tag}` }, { path });
+      if (tag !== null && tag !== typeName(plain.value)) this.notSupported(`the value '${text}' under the tag !!${tag}`);
       return plain.value;
     }
-    this.reporter.report("TS0010", { value: text }, { path });
+    this.reporter.report("TS0010", { value: text }, this.here());
     return text;
   }
 
   /** The kind of scalar that an explicit tag asks for; null without one. Unknown tags are reported. */
-  private checkTag(tag: string | undefined, path: Path, kind: "scalar" | "seq" | "map"): "text" | "int" | "float" | "bool" | "null" | null {
+  private checkTag(tag: string | undefined, kind: "scalar" | "seq" | "map"): "text" | "int" | "float" | "bool" | "null" | null {
     if (tag === undefined || tag === `tag:yaml.org,2002:${kind}`) return null;
     if (kind === "scalar") {
       if (tag === "!" || tag === "tag:yaml.org,2002:str" || tag === "tag:yaml.org,2002:timestamp") return "text";
       const known = /^tag:yaml\.org,2002:(int|float|bool|null)$/.exec(tag)?.[1];
       if (known === "int" || known === "float" || known === "bool" || known === "null") return known;
     }
-    this.reporter.report("TS0009", { what: `the tag ${tag.replace("tag:yaml.org,2002:", "!!")}` }, { path });
+    this.notSupported(`the tag ${tag.replace("tag:yaml.org,2002:", "!!")}`);
     return null;
   }
 }

@@ -31,7 +31,7 @@ export function resolve(parsed: Parsed, options: { readonly interpolation: Inter
   const reporter = createReporter(parsed.file.path);
   const catalog = parsed.value;
   reportInlineSecrets(catalog, reporter);
-  reportMisplacedReferences(catalog, reporter);
+  if (parsed.file.text.includes("${")) reportMisplacedReferences(catalog, reporter);
   const interpolator = createInterpolator(options.interpolation, reporter);
   const isWhole = (at: Path): boolean => !parsed.broken.some((path) => startsWith(path, at));
   const embedding = isWhole(["defaults", "embedding"])

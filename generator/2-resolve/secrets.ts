@@ -3,7 +3,7 @@
  * look; other texts only by marks that no ordinary address or model name has, so that a long URL is not a finding.
  */
 import { formatPath, type Reporter } from "../diagnostics.js";
-import type { Path } from "../ir.js";
+import type { Path, tds } from "../ir.js";
 import { hasReference } from "./interpolate.js";
 
 const SECRET_KEYS = new Set(["api_key", "auth_token", "token", "password", "dsn", "secret", "authorization", "x-api-key", "api-key"]);
@@ -16,23 +16,36 @@ const STRONG_MARK = /(?:^|[^A-Za-z0-9])(?:sk-|pcsk_|eyJ|AKIA|SG\.|dapi|sl\.)[A-Z
 const MIN_LENGTH = 16;
 const MIN_ENTROPY_BITS = 3.5;
 
-/** Where secrets are looked for: connections, and every `config` of a provider. */
-function isWatched(path: Path): boolean {
-  const [first, second, third] = path;
-  if (first === "connections") return third !== "builtin_defaults" && third !== "builtin_tools";
-  if (first === "defaults") return second === "embedding" && third === "config";
-  if (first === "security") return second === "rate_limit" && third === "redis_url";
-  return first === "tools" && path.includes("config");
+/** Reports each text that looks like a secret; the text itself is never shown. */
+export function reportInlineSecrets(catalog: tds.Catalog, reporter: Reporter): void {
+  for (const [name, connection] of Object.entries(catalog.connections ?? {})) {
+    for (const [key, value] of Object.entries(connection)) {
+      if (key !== "builtin_defaults" && key !== "builtin_tools") visit(value, ["connections", name, key], SECRET_KEYS.has(key), reporter);
+    }
+  }
+  visit(embeddingConfig(catalog.defaults?.embedding), ["defaults", "embedding", "config"], false, reporter);
+  visit(catalog.security?.rate_limit?.redis_url, ["security", "rate_limit", "redis_url"], false, reporter);
+  for (const [index, tool] of (catalog.tools ?? []).entries()) {
+    if (tool === null) continue;
+    const at = ["tools", index];
+    visitQuery(tool.query, [...at, "query"], reporter);
+    visit(tool.rerank?.config, [...at, "rerank", "config"], false, reporter);
+    for (const [step, body] of (tool.steps ?? []).entries()) visitQuery(body?.retrieve?.query, [...at, "steps", step, "retrieve", "query"], reporter);
+  }
 }
 
-/** Reports each text that looks like a secret; the text itself is never shown. */
-export function reportInlineSecrets(value: unknown, reporter: Reporter): void {
-  visit(value, [], false, reporter);
+function embeddingConfig(embedding: tds.Embedding | undefined): unknown {
+  return typeof embedding === "object" && embedding !== null ? embedding.config : undefined;
+}
+
+function visitQuery(query: tds.Query | null | undefined, at: Path, reporter: Reporter): void {
+  visit(embeddingConfig(query?.embedding), [...at, "embedding", "config"], false, reporter);
+  visit(query?.expand?.config, [...at, "expand", "config"], false, reporter);
 }
 
 function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter): void {
   if (typeof value === "string") {
-    if (isWatched(path) && (secret ? looksSecret(value) : isMarked(value))) {
+    if (secret ? looksSecret(value) : isMarked(value)) {
       const name = String(path.at(-1) ?? "value").toUpperCase().replace(/[^A-Z0-9]+/g, "_");
       reporter.report("VB1003", { detail: `'${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
         help: `keep it in the file given with --env-file and write "\${${name}}" here`,

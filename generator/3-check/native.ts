@@ -4,8 +4,9 @@
  */
 import type { Filter } from "../../runtime/abi/filter.js";
 import type { BackendName } from "../../runtime/abi/plan.js";
+import { compileFilter as sqlite } from "../../runtime/adapters/sqlite/filter.js";
 
-const COMPILERS: { readonly [B in BackendName]?: (filter: Filter) => unknown } = {};
+const COMPILERS: { readonly [B in BackendName]?: (filter: Filter) => unknown } = { sqlite };
 
 /** Why a backend refuses a filter, or null when it compiles. */
 export function refusal(backend: BackendName, filter: Filter): string | null {
