@@ -17,6 +17,8 @@ export interface Host {
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
+  /** Length of a file in bytes; `null` when there is none. */
+  size(path: string): Promise<number | null>;
   /** The path with every symbolic link in it followed; itself when it does not exist yet. */
   realPath(path: string): Promise<string>;
   makeFolder(path: string): Promise<void>;
@@ -73,6 +75,7 @@ export function nodeHost(): Host {
       }
     },
     exists: (path) => stat(path).then(() => true, () => false),
+    size: (path) => stat(path).then((found) => (found.isFile() ? found.size : null), () => null),
     realPath: (path) => realpath(path).catch(() => path),
     makeFolder: async (path) => void (await mkdir(path, { recursive: true })),
     rename: (from, to) => rename(from, to),

@@ -38,6 +38,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ENV_FILE,
     ],
     examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles"],
+    graceful: true,
     load: command("load"),
   },
   {

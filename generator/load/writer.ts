@@ -141,10 +141,6 @@ export class Writer {
     this.#columns = readColumns(this.#db, this.#target);
     this.#statements = prepareStatements(this.#db, this.#target, this.#columns.length);
   }
-
-  #readColumns(): readonly string[] {
-    return readColumns(this.#db, this.#target);
-  }
 }
 
 /** The words of the embedded text, and those that only other fields have: `text_match` asks for words of any field. */

@@ -1,0 +1,78 @@
+/** What the catalog says about the collection that is loaded: its file, its embedding, its fields. Pure. */
+import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
+import type { CollectionPlan, EmbeddingPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { Filter } from "../../runtime/abi/filter.js";
+import type { Compiled } from "../compile.js";
+import type { LoadType } from "./convert.js";
+
+export interface LoadTarget {
+  /** As the catalog writes it; relative to the catalog. */
+  readonly path: string;
+  readonly file: string;
+  readonly embedding: EmbeddingPlan;
+  /** Paths that guards and tenancy fix. */
+  readonly indexPaths: readonly string[];
+  /** Types that parameters give to paths; texts of a CSV file are read as these. */
+  readonly types: ReadonlyMap<string, LoadType>;
+}
+
+/** Embedding of a collection that no tool searches by text. */
+const FALLBACK: EmbeddingPlan = { provider: "local", model: "hashing-256", dims: 256 };
+
+/** @throws RangeError when the connection can't be loaded, or two tools embed the collection differently. */
+export function loadTarget({ plans, checked }: Compiled, connection: string, collection: string, base: URL): LoadTarget {
+  const plan = plans.connections[connection];
+  if (plan === undefined) throw new RangeError(`the catalog has no connection '${connection}'; it has ${Object.keys(plans.connections).join(", ") || "none"}`);
+  if (plan.backend !== "sqlite") throw new RangeError(`connection '${connection}' is a ${plan.backend} store; only sqlite stores are filled by load`);
+  const path = plan.settings["path"];
+  if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
+  const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));
+  const types = checked.tools
+    .filter(({ name }) => readers.some(([reader]) => reader === name))
+    .flatMap(({ parameters }) => parameters.flatMap((parameter): (readonly [string, LoadType])[] => (parameter.dtype === "unknown" ? [] : [[parameter.path ?? parameter.name, parameter.dtype]])));
+  return {
+    path,
+    file: resolve(fileURLToPath(base), path),
+    embedding: embeddingOf(readers, plans.embeddings, collection),
+    indexPaths: [...new Set(readers.flatMap(([, tool]) => fixedPaths(tool)))],
+    types: new Map(types),
+  };
+}
+
+function reads(tool: ToolPlan, connection: string, collection: string): boolean {
+  const read = tool.kind === "pipeline" ? tool.retrieve : tool;
+  return read.connection === connection && "collection" in read && isAmong(read.collection, collection);
+}
+
+function isAmong(plan: CollectionPlan, collection: string): boolean {
+  return typeof plan === "string" ? plan === collection : plan.allowed === undefined || plan.allowed.includes(collection);
+}
+
+function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddings: { readonly [name: string]: EmbeddingPlan }, collection: string): EmbeddingPlan {
+  const users = new Map<string, string>();
+  for (const [name, tool] of readers) {
+    const query = tool.kind === "pipeline" ? tool.retrieve.query : "query" in tool ? tool.query : undefined;
+    if (query !== undefined && !users.has(query.embedding)) users.set(query.embedding, name);
+  }
+  if (users.size > 1) {
+    const [[first, a], [second, b]] = [...users] as [[string, string], [string, string]];
+    throw new RangeError(`the tools '${a}' and '${b}' embed collection '${collection}' differently (${first} and ${second}); a collection has one embedding`);
+  }
+  const [name] = users.keys();
+  const used = name === undefined ? undefined : embeddings[name];
+  return used ?? embeddings["default"] ?? FALLBACK;
+}
+
+/** Paths that every row of the tool has one value of: an index on them keeps searches to the tool's own part. */
+function fixedPaths(tool: ToolPlan): readonly string[] {
+  const read = tool.kind === "pipeline" ? tool.retrieve : tool;
+  const tenant = read.tenant === undefined ? [] : [read.tenant.path];
+  return [...tenant, ...(read.guard === undefined ? [] : equalPaths(read.guard))];
+}
+
+function equalPaths(filter: Filter): readonly string[] {
+  if ("and" in filter) return filter.and.flatMap(equalPaths);
+  if ("or" in filter) return [];
+  return filter.op === "eq" || filter.op === "in" ? [filter.path] : [];
+}
