@@ -6,7 +6,9 @@ export const WIDTH = 108;
 const STEP = 2;
 
 /** Comments by dotted path (`guard`, `retrieve.guard`). An object with a commented member is printed on several lines. */
-export type Comments = { readonly [path: string]: string };
+export type Comments = ReadonlyMap<string, string>;
+
+const NONE: Comments = new Map();
 
 interface Place {
   /** Spaces before the line the literal starts on. */
@@ -21,12 +23,12 @@ interface Place {
  * The value as a JavaScript literal to stand `before` columns into a line that is indented by `indent`.
  * Lines after the first are indented; the first is not.
  */
-export function literal(value: unknown, indent: number, before: number, comments: Comments = {}): string {
+export function literal(value: unknown, indent: number, before: number, comments: Comments = NONE): string {
   return print(value, { indent, before, path: "", comments });
 }
 
 /** `key: value,` and a line end, with its comment above; for members of an object that a template opens and closes. */
-export function member(key: string, value: unknown, indent: number, comments: Comments = {}): string {
+export function member(key: string, value: unknown, indent: number, comments: Comments = NONE): string {
   return printMember(key, value, { indent, before: 0, path: "", comments });
 }
 
@@ -41,7 +43,7 @@ function print(value: unknown, place: Place): string {
   const inner = { ...place, indent: place.indent + STEP };
   if (Array.isArray(value)) {
     const pad = " ".repeat(inner.indent);
-    const lines = value.map((item) => `${pad}${print(item, { ...inner, before: inner.indent, comments: {} })},\n`);
+    const lines = value.map((item) => `${pad}${print(item, { ...inner, before: inner.indent, comments: NONE })},\n`);
     return `[\n${lines.join("")}${close}]`;
   }
   if (typeof value === "object" && value !== null) {
@@ -54,7 +56,7 @@ function print(value: unknown, place: Place): string {
 function printMember(key: string, value: unknown, place: Place): string {
   const pad = " ".repeat(place.indent);
   const path = place.path === "" ? key : `${place.path}.${key}`;
-  const comment = Array.isArray(value) && value.length === 0 ? undefined : place.comments[path];
+  const comment = Array.isArray(value) && value.length === 0 ? undefined : place.comments.get(path);
   const start = `${pad}${jsKey(key)}: `;
   const text = print(value, { ...place, path, before: start.length });
   return `${comment === undefined ? "" : `${pad}// ${comment}\n`}${text.startsWith("\n") ? start.trimEnd() : start}${text},\n`;
@@ -62,9 +64,9 @@ function printMember(key: string, value: unknown, place: Place): string {
 
 function hasComments(value: unknown, { path, comments }: Place): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return Object.keys(comments).some((each) => path === "" || each.startsWith(`${path}.`)) && Object.entries(value).some(([key, inside]) => {
+  return [...comments.keys()].some((each) => path === "" || each.startsWith(`${path}.`)) && Object.entries(value).some(([key, inside]) => {
     const below = path === "" ? key : `${path}.${key}`;
-    return comments[below] !== undefined || hasComments(inside, { indent: 0, before: 0, path: below, comments });
+    return comments.has(below) || hasComments(inside, { indent: 0, before: 0, path: below, comments });
   });
 }
 

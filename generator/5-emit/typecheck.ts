@@ -25,7 +25,9 @@ export async function typecheck(files: ReadonlyMap<string, string>): Promise<voi
   const project = new Project({
     skipAddingFilesFromTsConfig: true,
     compilerOptions: {
-      target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext,
+      // NodeNext would ask the disk which kind of module each file is, and these files are not there.
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
       lib: ["lib.es2023.d.ts"], types: nodeTypes ? ["node"] : [],
       strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true,
       skipLibCheck: true, noEmit: true,

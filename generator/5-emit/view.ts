@@ -24,20 +24,20 @@ export interface ToolView extends HeaderView {
   readonly summary: string;
 }
 
-const READ_COMMENTS = {
-  guard: "Always ANDed; the model can neither see nor change these.",
-  tenant: "Always ANDed; the value comes from the caller's identity, never from the model.",
-  route: "Fixed by address; nothing outside it can be reached.",
-  bind: "ANDed when the argument is given.",
-};
+const READ_COMMENTS: readonly (readonly [key: string, comment: string])[] = [
+  ["guard", "Always ANDed; the model can neither see nor change these."],
+  ["tenant", "Always ANDed; the value comes from the caller's identity, never from the model."],
+  ["route", "Fixed by address; nothing outside it can be reached."],
+  ["bind", "ANDed when the argument is given."],
+];
 
-const PLAN_COMMENTS: Comments = {
+const PLAN_COMMENTS: Comments = new Map([
   ...READ_COMMENTS,
-  ...Object.fromEntries(Object.entries(READ_COMMENTS).map(([key, text]) => [`retrieve.${key}`, text])),
-  "retrieve.filter": "Always ANDed; the step's own filter.",
-  steps: "Run in this process, in this order, before anything is projected or redacted.",
-  "output.redact": "Done before a row leaves the process.",
-};
+  ...READ_COMMENTS.map(([key, comment]) => [`retrieve.${key}`, comment] as const),
+  ["retrieve.filter", "Always ANDed; the step's own filter."],
+  ["steps", "Run in this process, in this order, before anything is projected or redacted."],
+  ["output.redact", "Done before a row leaves the process."],
+]);
 
 export function headerView({ catalog }: Plans): HeaderView {
   const version = catalog.version === undefined ? "" : `catalog ${commentText(catalog.version)} · `;
@@ -102,7 +102,7 @@ export function plansView(plans: Plans) {
 /** ` as const satisfies { readonly [name: string]: rt.ConnectionPlan };` */
 const TABLE_TYPE_WIDTH = 66;
 
-function members(value: object, indent: number, comments: Comments = {}): string {
+function members(value: object, indent: number, comments?: Comments): string {
   return Object.entries(value).map(([key, inside]) => member(key, inside, indent, comments)).join("").trimEnd();
 }
 
