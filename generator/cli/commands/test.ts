@@ -1,0 +1,69 @@
+/** `toolsrv test`: runs one tool once, as its author would see a client see it. */
+import type { Program } from "../../../runtime/abi/call.js";
+import type { ToolPlan } from "../../../runtime/abi/plan.js";
+import { openCatalog } from "../../printers/open-catalog.js";
+import { programOf } from "../../program.js";
+import { UsageError, type CommandModule, type Io } from "../command.js";
+import { EXIT } from "../exit.js";
+
+/** Characters of the result that are printed. */
+const MAX_OUTPUT = 20_000;
+
+export const run: CommandModule["run"] = async (invocation, io) => {
+  const { args: words, options } = invocation;
+  const args = readArgs(options["args"]);
+  const catalog = await openCatalog(invocation, io);
+  if (catalog === null) return EXIT.USAGE;
+  const program = programOf(catalog.compiled.plans, { base: catalog.base });
+  const [{ createEngine }, { isToolError }] = await Promise.all([import("../../../runtime/call/engine.js"), import("../../../runtime/abi/errors.js")]);
+  const tool = words[1] ?? "";
+  const showPlan = options["show-plan"] === true;
+  if (showPlan) printPlan(program, tool, io);
+  const engine = createEngine(program, { env: catalog.env, now: () => io.host.monotonic() });
+  try {
+    const result = await engine.call(tool, args, { requestId: "test", principal: { id: null, claims: {}, headers: {} }, signal: io.signal, debug: showPlan });
+    io.stdout.write(`${cut(JSON.stringify(result, null, 2))}\n`);
+    return EXIT.OK;
+  } catch (error) {
+    if (!isToolError(error)) throw error;
+    io.stderr.write(`${error.code}: ${error.message}\n`);
+    return error.code === "invalid_arguments" ? EXIT.USAGE : EXIT.LIVE;
+  } finally {
+    await engine.close();
+  }
+};
+
+function readArgs(text: unknown): unknown {
+  if (typeof text !== "string") return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UsageError(`--args is not JSON: ${(error as SyntaxError).message}`);
+  }
+}
+
+/** What the model sees of the tool, then a line about what runs. */
+function printPlan({ tools, plans }: Program, tool: string, io: Io): void {
+  const definition = tools.find(({ name }) => name === tool);
+  const plan = Object.hasOwn(plans, tool) ? plans[tool] : undefined;
+  if (definition === undefined || plan === undefined) return;
+  const { name, description, inputSchema } = definition;
+  io.stderr.write(`${JSON.stringify({ name, description, inputSchema }, null, 2)}\n${JSON.stringify({ kind: plan.kind, collection: collectionOf(plan), mode: modeOf(plan) })}\n`);
+}
+
+function collectionOf(plan: ToolPlan): string {
+  const collection = plan.kind === "pipeline" ? plan.retrieve.collection : plan.kind === "meta" ? "*" : plan.collection;
+  return typeof collection === "string" ? collection : `(argument ${collection.arg})`;
+}
+
+function modeOf(plan: ToolPlan): string {
+  const query = plan.kind === "pipeline" ? plan.retrieve.query : "query" in plan ? plan.query : undefined;
+  return query?.mode ?? "none";
+}
+
+/** Cut between characters, not within one. */
+function cut(text: string): string {
+  if (text.length <= MAX_OUTPUT) return text;
+  const last = text.charCodeAt(MAX_OUTPUT - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? MAX_OUTPUT - 1 : MAX_OUTPUT);
+}
