@@ -11,8 +11,9 @@ export interface Place {
 /** Text for the terminal: one block per host, to be pasted as it is. */
 export function connectHosts({ url, node, server }: Place): string {
   const stdio = { command: node, args: [server] };
-  const block = (value: unknown): string => JSON.stringify(value, null, 2).replace(/^/gm, "  ");
-  return `Connect a host. Over stdio the host starts the server itself; over HTTP it uses this one.
+  const block = (value: unknown): string => JSON.stringify(value, null, 2).replace(/\[\s+("[^\n]*")\s+\]/g, "[$1]").replace(/^/gm, "  ");
+  return `Connect a host. Over stdio the host starts the server itself, over HTTP it uses
+the one that runs here.
 
 Claude Desktop: Settings, Developer, Edit Config (claude_desktop_config.json)
 ${block({ mcpServers: { movies: stdio } })}

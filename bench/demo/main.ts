@@ -30,7 +30,7 @@ const LOAD = [
 
 const TITLE: Column = { key: "title", title: "title" };
 const RELEASED: Column = { key: "release_date", title: "released" };
-const GENRE: Column = { key: "major_genre", title: "genre" };
+const STUDIO: Column = { key: "distributor", title: "studio" };
 const RATING: Column = { key: "imdb_rating", title: "rating", right: true };
 const SCORE: Column = { key: "_score", title: "score", right: true };
 
@@ -43,22 +43,22 @@ interface Call {
 
 const CALLS: readonly Call[] = [
   {
-    says: "Space adventures rated 7 and better",
+    says: "Horror films by words",
     tool: "search_movies",
-    args: { query: "star wars space adventure", min_rating: 7, limit: 5 },
-    columns: [TITLE, RELEASED, GENRE, { key: "director", title: "director" }, RATING, SCORE],
+    args: { query: "night of the living dead", genre: ["Horror"], limit: 5 },
+    columns: [TITLE, RELEASED, STUDIO, RATING, SCORE],
   },
   {
-    says: "The same search behind a fence: a static filter keeps it to one studio",
+    says: "The same words to a tool with a fence: it returns one studio's films, whatever is asked",
     tool: "search_paramount_movies",
-    args: { query: "star wars space adventure", min_rating: 7, limit: 5 },
-    columns: [TITLE, RELEASED, GENRE, RATING, SCORE],
+    args: { query: "night of the living dead", genre: ["Horror"], limit: 5 },
+    columns: [TITLE, RELEASED, RATING, SCORE],
   },
   {
     says: "Films of one director, without a search text",
     tool: "list_movies",
     args: { director: "Steven Spielberg", min_votes: 100_000, limit: 5 },
-    columns: [TITLE, RELEASED, { key: "distributor", title: "studio" }, RATING, { key: "imdb_votes", title: "votes", right: true }],
+    columns: [TITLE, RELEASED, STUDIO, RATING, { key: "imdb_votes", title: "votes", right: true }],
   },
 ];
 
