@@ -21,7 +21,7 @@ export function parseAddress(text: string): HttpAddress {
   const host = match?.[1] ?? match?.[2] ?? "";
   const port = Number(match?.[3] ?? DEFAULT_PORT);
   const bracketed = match?.[1] !== undefined;
-  if (match === null || port > 65_535 || (bracketed && !isIPv6(host)) || !(bracketed || host === "" || isHostName(host))) {
+  if (text === "" || match === null || port > 65_535 || (bracketed && !isIPv6(host)) || !(bracketed || host === "" || isHostName(host))) {
     throw new StartError(`--http takes HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, not '${text}'`);
   }
   return { host: host === "" ? DEFAULT_HOST : host, port };

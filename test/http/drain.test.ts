@@ -1,0 +1,132 @@
+import * as assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { createReadiness } from "../../runtime/serve/health.js";
+import { createEngine } from "../../runtime/call/engine.js";
+import type { Engine } from "../../runtime/abi/call.js";
+import { fixtureServer } from "../mcp/files.js";
+import { fixtureProgram } from "../mcp/program.js";
+import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { startHttp } from "../lib/served.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("drain and readiness");
+
+const call = (id: number, name: string, args: unknown): string =>
+  rawPost("/mcp", JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }), { host: "127.0.0.1", "mcp-protocol-version": "2025-11-25" });
+
+test("on SIGTERM calls in flight are answered, new ones get 503, /readyz says draining, and the exit code is 0", async () => {
+  const served = await startHttp(fixtureServer);
+  try {
+    const waiting = rawHttp(served.port, call(1, "wait", { ms: 800 }));
+    await rawHttp(served.port, call(2, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    await served.sees(/draining/);
+    const refused = await rawHttp(served.port, call(3, "echo", { text: "x" }));
+    assert.deepEqual([refused.status, JSON.parse(refused.body).error.code], [503, "shutting_down"]);
+    const ready = await rawHttp(served.port, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    assert.equal(ready.status, 503);
+    assert.deepEqual([JSON.parse(ready.body).ready, JSON.parse(ready.body).draining], [false, true]);
+    assert.equal((await rawHttp(served.port, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status, 200);
+    assert.deepEqual(JSON.parse((await waiting).body).result.structuredContent.rows, [{ _id: 1, waited: 800 }]);
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("calls that outlast --shutdown-grace-s are cut off, said so, and the exit code is 0", async () => {
+  const served = await startHttp(fixtureServer, ["--shutdown-grace-s", "0.3"]);
+  try {
+    const waiting = rawHttp(served.port, call(1, "wait", { ms: 60_000 }));
+    await rawHttp(served.port, call(2, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    assert.equal(await served.ended, 0);
+    assert.equal((await waiting).status, 0);
+    assert.match(served.stderr(), /cut off at the end of the grace period/);
+  } finally {
+    await served.kill();
+  }
+});
+
+/** Sends one call after the other on one connection until it closes; counts what came back. */
+function hammer(port: number): Promise<{ readonly sent: number; readonly answered: number; readonly refused: number }> {
+  return new Promise((resolve) => {
+    const socket: Socket = connect(port, "127.0.0.1");
+    let sent = 0;
+    let answered = 0;
+    let refused = 0;
+    let received = "";
+    const next = (): void => {
+      sent += 1;
+      socket.write(call(sent, "wait", { ms: 1 }));
+    };
+    socket.on("connect", next);
+    socket.on("data", (chunk) => {
+      received += chunk.toString();
+      const end = received.indexOf("\r\n\r\n");
+      const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? Number.NaN);
+      if (end < 0 || received.length < end + 4 + length) return;
+      if (received.startsWith("HTTP/1.1 200")) answered += 1;
+      else if (received.startsWith("HTTP/1.1 503")) refused += 1;
+      received = "";
+      if (refused === 0) next();
+      else socket.end();
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve({ sent, answered, refused }));
+  });
+}
+
+test("under load every request that was sent before the end is answered, with a result or with 503", async () => {
+  const served = await startHttp(fixtureServer);
+  try {
+    const clients = Array.from({ length: 20 }, () => hammer(served.port));
+    await rawHttp(served.port, call(0, "wait", { ms: 300 }));
+    served.child.kill("SIGTERM");
+    for (const { sent, answered, refused } of await Promise.all(clients)) {
+      assert.equal(answered + refused, sent);
+      assert.equal(refused, 1);
+      assert.ok(answered > 0);
+    }
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+// ---- readiness ---------------------------------------------------------------------------------------------------
+
+function engineWith(parts: Partial<Engine>): Engine {
+  return { ...createEngine(fixtureProgram(), { env: new Map() }), ...parts };
+}
+
+test("one dead connection makes /readyz not ready and is named with its reason", async () => {
+  const engine = engineWith({ health: async () => ({ a: { ok: true, detail: "ok", latency_ms: 1 }, b: { ok: false, detail: "cannot connect", latency_ms: 3000 } }) });
+  const body = await createReadiness({ engine: () => engine, draining: () => false, liveEmbed: false, now: () => 0 }).ask();
+  assert.equal(body.ready, false);
+  assert.deepEqual(body.connections["b"], { ok: false, detail: "cannot connect", latency_ms: 3000 });
+  assert.equal("embed" in body, false);
+});
+
+test("stores are asked at most every 2 s and embedders every 60 s, however often /readyz is asked", async () => {
+  let now = 0;
+  const asked = { stores: 0, embedders: 0 };
+  const program = { ...fixtureProgram(), embeddings: { default: { provider: "local", model: "hashing-256" } } };
+  const engine = engineWith({
+    program,
+    health: async () => (asked.stores++, {}),
+    embedHealth: async () => (asked.embedders++, { default: { ok: asked.embedders < 2, detail: "", latency_ms: 0 } }),
+  });
+  const readiness = createReadiness({ engine: () => engine, draining: () => false, liveEmbed: true, now: () => now });
+  for (now of [0, 500, 1999]) assert.deepEqual((await readiness.ask()).embed, { ok: true, provider: "local" });
+  assert.deepEqual(asked, { stores: 1, embedders: 1 });
+  now = 2000;
+  await readiness.ask();
+  assert.deepEqual(asked, { stores: 2, embedders: 1 });
+  now = 60_000;
+  const body = await readiness.ask();
+  assert.deepEqual([body.ready, body.embed], [false, { ok: false, provider: "local" }]);
+  assert.deepEqual(asked, { stores: 3, embedders: 2 });
+});
+
+test.run();

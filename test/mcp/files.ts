@@ -1,0 +1,7 @@
+/** Paths of the fixtures beside the tests, whether these run from source or from dist/. */
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const extension = extname(fileURLToPath(import.meta.url));
+
+export const fixtureServer = fileURLToPath(new URL(`./fixture-server${extension}`, import.meta.url));
