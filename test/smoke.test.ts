@@ -3,16 +3,15 @@
  * and call with the official client. CI runs this file on every supported Node.
  */
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { repo } from "./lib/repo.js";
+import { startHttp } from "./lib/served.js";
 import { suite } from "./lib/suite.js";
 
 const test = suite("smoke");
@@ -23,7 +22,7 @@ writeFileSync(envFile, `MOVIES_DB=${join(folder, "movies.db")}\n`);
 test.after(() => rmSync(folder, { recursive: true }));
 
 const CATALOG = repo("specs/examples/quickstart/tools.yaml");
-const SERVER = ["--", repo("out/server.js"), "--env-file", envFile];
+const SERVER = repo("out/server.js");
 
 test("the films are loaded and the catalog compiles to what is committed", async () => {
   const load = await toolsrv(
@@ -38,26 +37,25 @@ test("the films are loaded and the catalog compiles to what is committed", async
 }, { timeoutMs: 60_000 });
 
 test("the compiled server lists and calls its tools over stdio", async () => {
-  await session(new StdioClientTransport({ command: process.execPath, args: [...SERVER], stderr: "ignore" }));
+  await session(new StdioClientTransport({ command: process.execPath, args: ["--", SERVER, "--env-file", envFile], stderr: "ignore" }));
 }, { timeoutMs: 30_000 });
 
 const noBinary = uwsProblem();
 if (noBinary === null) {
   test("the compiled server lists and calls its tools over HTTP", async () => {
-    const port = await freePort();
-    const server = spawn(process.execPath, [...SERVER, "--http", `127.0.0.1:${port}`, "--auth", "none"], { stdio: ["ignore", "ignore", "pipe"] });
+    const server = await startHttp(SERVER, ["--env-file", envFile]);
     try {
-      await listening(server.stderr);
-      await session(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)));
+      await session(new StreamableHTTPClientTransport(new URL(server.url)));
+      server.child.kill("SIGTERM");
+      assert.equal(await server.ended, 0);
     } finally {
-      server.kill("SIGTERM");
+      await server.kill();
     }
-    assert.equal(await new Promise((resolve) => server.once("close", resolve)), 0);
   }, { timeoutMs: 30_000 });
 } else {
   test.skip("the compiled server lists and calls its tools over HTTP", noBinary);
   test("without a uWebSockets.js binary, HTTP ends with a message that says what to install", async () => {
-    const { code, stderr } = await run(process.execPath, [...SERVER, "--http", "127.0.0.1:0", "--auth", "none"]);
+    const { code, stderr } = await run(process.execPath, ["--", SERVER, "--http", "127.0.0.1:0", "--auth", "none"]);
     assert.notEqual(code, 0);
     assert.ok(code < 128, `a crash: ${code}`);
     assert.match(stderr, /no uWebSockets\.js binary for .*install @uwsjs\//);
@@ -73,11 +71,11 @@ async function session(transport: StdioClientTransport | StreamableHTTPClientTra
     const { tools } = await client.listTools();
     const names = tools.map((tool) => tool.name);
     for (const name of ["search_movies", "search_paramount_movies", "get_movie", "list_available_tools", "run_tool"]) assert.ok(names.includes(name), name);
-    const found = await client.callTool({ name: "search_movies", arguments: { query: "toy story", limit: 3 } });
-    assert.ok(JSON.stringify(found.structuredContent).includes("Toy Story"));
-    const fenced = await client.callTool({ name: "run_tool", arguments: { name: "search_paramount_movies", arguments: { query: "toy story" } } });
+    const found = await client.callTool({ name: "search_movies", arguments: { query: "night of the living dead", limit: 3 } });
+    assert.ok(JSON.stringify(found.structuredContent).includes("Night of the Living Dead"));
+    const fenced = await client.callTool({ name: "run_tool", arguments: { name: "search_paramount_movies", arguments: { query: "night of the living dead" } } });
     assert.notEqual(fenced.isError, true);
-    assert.ok(!JSON.stringify(fenced.structuredContent).includes("Toy Story"));
+    assert.ok(!JSON.stringify(fenced.structuredContent).includes("Night of the Living Dead"));
   } finally {
     await client.close();
   }
@@ -110,27 +108,6 @@ function run(program: string, args: readonly string[]): Promise<Ended> {
       resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 255, stdout, stderr });
     });
     child.stdin?.end();
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-/** Resolves when the server says where it listens. */
-function listening(log: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    log.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes("http://127.0.0.1:")) resolve();
-    });
-    log.on("end", () => reject(new Error(`the server ended: ${text}`)));
   });
 }
 

@@ -49,7 +49,7 @@ const CALLS: readonly Call[] = [
     columns: [TITLE, RELEASED, STUDIO, RATING, SCORE],
   },
   {
-    says: "The same words to a tool with a fence: it returns one studio's films, whatever is asked",
+    says: "The same words behind a fence: one studio's films, whatever is asked",
     tool: "search_paramount_movies",
     args: { query: "night of the living dead", genre: ["Horror"], limit: 5 },
     columns: [TITLE, RELEASED, RATING, SCORE],
@@ -146,7 +146,7 @@ async function callAll(url: string): Promise<void> {
       const took = (performance.now() - started).toFixed(1);
       const rows = rowsOf(result.structuredContent);
       if (result.isError === true || rows === null || rows.length === 0) throw new Error(`${tool} returned no rows: ${JSON.stringify(result)}`);
-      say(`\n${says}\n  ${tool} ${JSON.stringify(args)}\n`);
+      say(`\n${says}\n  ${tool}\n  ${JSON.stringify(args)}\n`);
       for (const line of formatTable(columns, rows, width - 2)) say(`  ${line}`);
       say(`  ${rows.length} rows in ${took} ms`);
     }
