@@ -3,8 +3,8 @@
  * validators from the same argument list, and handlers that call the same runtime functions in the same order.
  */
 import type { Program, ToolCode } from "../runtime/abi/call.js";
+import { BackendError } from "../runtime/abi/errors.js";
 import { ABI, type BackendName } from "../runtime/abi/plan.js";
-import { CompilerBug } from "./bug.js";
 import type { Plans } from "./ir.js";
 
 export interface ProgramOptions {
@@ -23,7 +23,7 @@ async function codeOf(plans: Plans): Promise<ToolCode> {
 async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][string]> {
   const { ADAPTERS } = await import("../runtime/adapters/table.js");
   const load = ADAPTERS[backend];
-  if (load === undefined) throw new CompilerBug(`backend '${backend}' has no adapter, and the check let it through`);
+  if (load === undefined) throw new BackendError("unsupported", backend, `this version of toolsrv has no adapter for backend '${backend}'`);
   return load();
 }
 

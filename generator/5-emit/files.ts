@@ -1,4 +1,5 @@
 /** The table of output files: which file, from which template, with which view. */
+import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { LOCK, lockText, MANIFEST, manifestText } from "./manifest.js";
 import type { Render, TemplateName } from "./templates.js";
@@ -12,6 +13,8 @@ export interface EmitInput {
   readonly certificates: readonly GuardCertificate[];
   /** Relative URL from the output folder to the catalog's, ending in "/". */
   readonly base: string;
+  /** Backends whose adapter the runtime has; only these are imported. */
+  readonly hasAdapter: (backend: BackendName) => boolean;
 }
 
 interface OutputFile {
@@ -20,11 +23,11 @@ interface OutputFile {
   readonly view: () => object;
 }
 
-function outputFiles({ plans, base }: EmitInput): readonly OutputFile[] {
+function outputFiles({ plans, base, hasAdapter }: EmitInput): readonly OutputFile[] {
   const handlers = handlerViews(plans);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
-    { path: "server.ts", template: "server", view: () => serverView(plans, base) },
+    { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter) },
     { path: "plans.ts", template: "plans", view: () => plansView(plans) },
     { path: "schemas.ts", template: "schemas", view: () => schemasView(plans) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },

@@ -108,7 +108,7 @@ async function writeOnce(host: Host, out: string, files: Texts, emission: Emissi
     if (text !== undefined && text !== present.texts.get(path)) changed.set(path, text);
   }
   const stale = [...present.own].filter((path) => present.texts.has(path) && !wanted.includes(path));
-  signal.throwIfAborted();
+  stopIfAborted(signal);
   if (changed.size > 0 || stale.length > 0) {
     const ended = await swapIn(host, out, { changed, stale: new Set(stale), manifest: present.manifest }, signal);
     if (ended === "overtaken") return ended;
@@ -164,11 +164,11 @@ async function swapIn(host: Host, out: string, change: Change, signal: AbortSign
   const [next, old] = [sibling(out, "next", id), sibling(out, "old", id)];
   try {
     for (const [path, text] of change.changed) {
-      signal.throwIfAborted();
+      stopIfAborted(signal);
       await host.write(join(next, path), text);
     }
     if ((await carryOver(host, out, next, change)) === "overtaken") return "overtaken";
-    signal.throwIfAborted();
+    stopIfAborted(signal);
     return await swap(host, out, next, old, change).catch((error: unknown) => {
       if (!isCode(error, "EBUSY", "EXDEV", "EPERM")) throw error;
       return replaceInside(host, out, next, change);
@@ -218,6 +218,11 @@ async function replaceInside(host: Host, out: string, next: string, { changed, s
   }
   for (const path of stale) await host.remove(join(out, path));
   return "done";
+}
+
+/** The reason of a signal may be anything, such as a signal's name; what is thrown is an error that says what it is. */
+function stopIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new DOMException("the build was interrupted", "AbortError");
 }
 
 function isCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -73,6 +73,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "json", help: "print the report as JSON" },
     ],
     examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],
+    graceful: true,
     load: command("build"),
   },
   {
@@ -100,7 +101,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "explain",
     summary: "Show what a tool may do: schema, plan, guard and native query",
     args: [CATALOG, { name: "TOOL", required: true }],
-    options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, ENV_FILE],
+    options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, { name: "json", help: "print the explanation as JSON" }, ENV_FILE],
     examples: [`toolsrv explain tools.yaml search_articles --args '{"query": "refund"}'`],
     load: command("explain"),
   },

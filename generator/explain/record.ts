@@ -21,9 +21,14 @@ export const SOME_TENANT = "<the caller's tenant>";
 /** Vector length to show where the catalog does not say it. */
 const SOME_DIMS = 1;
 
-/** An example value for every required argument, and nothing else. */
-export function exampleArguments(params: readonly ParamSpec[]): { readonly [arg: string]: Json } {
-  return Object.fromEntries(params.filter((param) => param.required === true).map((param) => [param.name, exampleOf(param)]));
+/**
+ * Made-up arguments: a value for every required one and nothing else. A tool whose query is optional reads its store in
+ * two ways, so it gets two sets.
+ */
+export function exampleArguments(plan: ToolPlan, params: readonly ParamSpec[]): readonly { readonly [arg: string]: Json }[] {
+  const required = Object.fromEntries(params.filter((param) => param.required === true).map((param) => [param.name, exampleOf(param)]));
+  const query = plan.kind === "pipeline" ? plan.retrieve.query : "query" in plan ? plan.query : undefined;
+  return query === undefined || query.required ? [required] : [{ [query.arg]: `<${query.arg}>`, ...required }, required];
 }
 
 function exampleOf(param: ParamSpec): Json {

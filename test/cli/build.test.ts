@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
-import { memoryIo } from "../lib/io.js";
+import { nodeHost } from "../../generator/host.js";
+import { memoryIo, type MemoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 
@@ -198,6 +199,21 @@ test("words that do not fit exit 2 with one line and the usage", () =>
       assert.match(err, /Usage/i);
     }
     assert.deepEqual(readdirSync(folder), ["tools.yaml"]);
+  }));
+
+test("Ctrl-C before the swap exits 130 and leaves the old output without debris", () =>
+  inProject(async (folder, build) => {
+    await build();
+    const before = readFileSync(join(folder, "out", "plans.ts"), "utf8");
+    writeFileSync(join(folder, "tools.yaml"), CATALOG.replace("value: me", "value: you"));
+    const real = nodeHost();
+    const io: MemoryIo = memoryIo({
+      cwd: folder,
+      host: { ...real, adopt: async (from, to, keep) => { await real.adopt(from, to, keep); io.interrupt(); } },
+    });
+    assert.equal(await run(["build"], io), EXIT.INTERRUPTED, io.err());
+    assert.equal(readFileSync(join(folder, "out", "plans.ts"), "utf8"), before);
+    assert.deepEqual(readdirSync(folder), ["out", "tools.yaml"]);
   }));
 
 test("an output folder with a file of someone else under our name is refused", () =>

@@ -6,12 +6,13 @@ import { emit } from "../../generator/5-emit/files.js";
 import { loadTemplates } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
 import { nodeHost } from "../../generator/host.js";
+import { hasAdapter } from "../../runtime/adapters/table.js";
 import type { GuardCertificate, Plans } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
 
 /** What a build of these plans would write. */
 export async function printed(plans: Plans, certificates: readonly GuardCertificate[] = []): Promise<ReadonlyMap<string, string>> {
-  return emit({ plans, certificates, base: "../" }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", hasAdapter }, await loadTemplates(nodeHost()));
 }
 
 /** A folder inside the repository that is gone after `use`. */

@@ -7,7 +7,7 @@ import { EXIT } from "../exit.js";
 import { compile, readCatalog, type Compiled } from "../../compile.js";
 import { locateAll, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
-import { printText } from "../../printers/text.js";
+import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import type { Emission, FileReport } from "../../5-emit/write.js";
 
 interface Order {
@@ -68,12 +68,6 @@ function baseUrl(out: string, catalogFolder: string): string {
   return `${path.split(sep).map(encodeURIComponent).join("/")}/`;
 }
 
-/** Diagnostics as text on stderr; with --json they are part of the report. */
-function printDiagnostics(found: readonly LocatedDiagnostic[], text: string | null, order: Order, io: Io): void {
-  if (order.json || found.length === 0) return;
-  io.stderr.write(`${printText(found, { text, color: io.stderr.isTTY && !io.env["NO_COLOR"] })}\n`);
-}
-
 function printReport(report: Report, order: Order, io: Io): void {
   if (order.json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 }
@@ -103,8 +97,10 @@ class Build {
   }
 
   #report(found: readonly Diagnostic[], source: Locatable | null, text: string | null): void {
+    const { order, io } = this;
     this.#diagnostics = locateAll(found, source);
-    printDiagnostics(this.#diagnostics, text, this.order, this.io);
+    if (order.json || found.length === 0) return;
+    io.stderr.write(printDiagnostics("text", found, { source, text, color: wantsColor(io.stderr, io.env) }));
   }
 
   async run(): Promise<number> {
@@ -115,7 +111,7 @@ class Build {
       this.#report(read.diagnostics, null, null);
       return this.#end(EXIT.USAGE);
     }
-    const compilation = compile(read.value, { interpolation: { mode: "defer" } });
+    const compilation = compile(read.value, { interpolation: { mode: "defer" }, target: "build" });
     this.#report([...read.diagnostics, ...compilation.diagnostics], compilation.source, read.value.text);
     if (compilation.value === null) return this.#end(EXIT.USAGE);
     if (order.emit === "ir") return this.#printPlans(compilation.value);
@@ -130,8 +126,10 @@ class Build {
   }
 
   async #emit({ plans, certificates }: Compiled, base: string): Promise<ReadonlyMap<string, string>> {
-    const [{ emit }, { loadTemplates }] = await Promise.all([import("../../5-emit/files.js"), import("../../5-emit/templates.js")]);
-    const files = emit({ plans, certificates, base }, await loadTemplates(this.io.host));
+    const [{ emit }, { loadTemplates }, { hasAdapter }] = await Promise.all([
+      import("../../5-emit/files.js"), import("../../5-emit/templates.js"), import("../../../runtime/adapters/table.js"),
+    ]);
+    const files = emit({ plans, certificates, base, hasAdapter }, await loadTemplates(this.io.host));
     if (this.order.typecheck) {
       const { typecheck } = await import("../../5-emit/typecheck.js");
       await typecheck(files);

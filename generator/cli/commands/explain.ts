@@ -1,0 +1,108 @@
+/** `toolsrv explain`: what a tool may do, down to the query that its store would get. Opens no store and no network. */
+import { resolve } from "node:path";
+import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
+import type { Program } from "../../../runtime/abi/call.js";
+import type { ToolDefinition, Validator } from "../../../runtime/abi/params.js";
+import type { ToolPlan } from "../../../runtime/abi/plan.js";
+import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
+import { nearest } from "../../diagnostics.js";
+import { exampleArguments, recordQueries } from "../../explain/record.js";
+import { explainText, type ExplainedCall, type Explanation } from "../../explain/text.js";
+import type { Diagnostic } from "../../ir.js";
+import { printDiagnostics, wantsColor } from "../../printers/print.js";
+import { programOf } from "../../program.js";
+import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
+import { EXIT } from "../exit.js";
+
+/** Native queries are made without a store, so relative paths lead nowhere. */
+const NOWHERE = new URL("file:///");
+
+export const run: CommandModule["run"] = async (invocation, io) => {
+  const given = readArguments(invocation.options["args"]);
+  const compiled = await load(invocation, io);
+  if (compiled === null) return EXIT.USAGE;
+  const tool = invocation.args[1] ?? "";
+  const names = Object.keys(compiled.plans.tools);
+  if (!names.includes(tool)) {
+    const meant = nearest(tool, names);
+    io.stderr.write(`toolsrv explain: the catalog has no tool '${tool}'${meant === null ? "" : `; did you mean '${meant}'?`}\n`);
+    return EXIT.USAGE;
+  }
+  const explanation = await explain(compiled, tool, given);
+  if (typeof explanation === "string") {
+    io.stderr.write(`toolsrv explain: --args: ${explanation}\n`);
+    return EXIT.USAGE;
+  }
+  if (invocation.options["json"] === true) {
+    io.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`);
+    return EXIT.OK;
+  }
+  const { literal } = await import("../../5-emit/literal.js");
+  io.stdout.write(explainText(explanation, (value) => literal(value, 0, 0)));
+  return EXIT.OK;
+};
+
+/** The object of --args; null when there is none. */
+function readArguments(text: unknown): object | null {
+  if (typeof text !== "string") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError("--args is not JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new UsageError("--args takes a JSON object");
+  return value;
+}
+
+/** References stay open unless --env-file is given: nothing that is shown depends on their values. */
+async function load({ args, options }: Invocation, io: Io): Promise<Compiled | null> {
+  const shown = args[0] ?? "";
+  const envFile = options["env-file"];
+  const [catalog, env] = await Promise.all([
+    readCatalog(io.host, resolve(io.cwd, shown), shown),
+    typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : null,
+  ]);
+  const unread = [...catalog.diagnostics, ...(env?.diagnostics ?? [])];
+  if (catalog.value === null || env?.value === null) {
+    print(unread, null, null, io);
+    return null;
+  }
+  const { value, diagnostics, source } = compile(catalog.value, {
+    interpolation: env === null ? { mode: "defer" } : { mode: "fill", env: env.value }, target: "describe",
+  });
+  print(diagnostics, source, catalog.value.text, io);
+  return value;
+}
+
+function print(diagnostics: readonly Diagnostic[], source: Compilation["source"], text: string | null, io: Io): void {
+  if (diagnostics.length > 0) io.stderr.write(printDiagnostics("text", diagnostics, { source, text, color: wantsColor(io.stderr, io.env) }));
+}
+
+/** The explanation, or what is wrong with the arguments. */
+async function explain({ plans, certificates }: Compiled, tool: string, given: object | null): Promise<Explanation | string> {
+  const program = programOf(plans, { base: NOWHERE });
+  const definition = plans.definitions.find(({ name }) => name === tool) as ToolDefinition;
+  const plan = plans.tools[tool] as ToolPlan;
+  const validator = (await program.code()).validators[tool] as Validator;
+  const calls: ExplainedCall[] = [];
+  for (const args of given === null ? exampleArguments(plan, plans.inputs[tool]?.params ?? []) : [given]) {
+    const checked = validator.safeParse(args);
+    if (!checked.success) return checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`).join("; ");
+    calls.push({ arguments: checked.data as object, ...(await queriesOf(program, tool, checked.data as object)) });
+  }
+  const { title, description, inputSchema } = definition;
+  return {
+    tool, kind: plan.kind, origin: `${plans.catalog.file}:${plans.origins[tool]?.line ?? 1}`, title, description, inputSchema, plan,
+    guards: certificates.find((certificate) => certificate.tool === tool)?.branches ?? [], example: given === null, calls,
+  };
+}
+
+async function queriesOf(program: Program, tool: string, args: object): Promise<Omit<ExplainedCall, "arguments">> {
+  try {
+    return { native: await recordQueries(program, tool, args), refused: null };
+  } catch (error) {
+    if (!isToolError(error) && !isBackendError(error)) throw error;
+    return { native: [], refused: error.message };
+  }
+}

@@ -1,0 +1,69 @@
+/** An explanation for people. */
+import type { GuardCertificate } from "../ir.js";
+import type { NativeQuery } from "./record.js";
+
+/** Everything that `toolsrv explain` tells about a tool. */
+export interface Explanation {
+  readonly tool: string;
+  readonly kind: string;
+  /** `tools.yaml:14` */
+  readonly origin: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  readonly plan: unknown;
+  readonly guards: GuardCertificate["branches"];
+  /** The arguments were made up, because none were given. */
+  readonly example: boolean;
+  readonly calls: readonly ExplainedCall[];
+}
+
+/** One call of the tool. */
+export interface ExplainedCall {
+  /** As the validator returned them, defaults filled in. */
+  readonly arguments: object;
+  readonly native: readonly NativeQuery[];
+  /** Why no store would be asked. */
+  readonly refused: string | null;
+}
+
+/** Prints a JSON value readably. */
+export type PrintValue = (value: unknown) => string;
+
+const indent = (text: string): string => text.replace(/^(?=.)/gm, "  ");
+
+function section(title: string, body: string): string {
+  return `${title}\n${indent(body)}`;
+}
+
+function guardLines(branches: Explanation["guards"]): string {
+  if (branches.length === 0) return "no branch reaches a store\n";
+  return branches.map(({ branch, guards, tenancy }) => {
+    const shown = guards.length === 0 ? ["no static filter"] : guards.map((guard) => `always ${guard}`);
+    return `${branch}: ${[...shown, ...(tenancy === "none" ? [] : [`the caller's tenant by ${tenancy}`])].join(", ")}\n`;
+  }).join("");
+}
+
+/** SQL on its own lines, its parameters numbered; anything else as the value it is. */
+function nativeText(query: NativeQuery["query"], print: PrintValue): string {
+  if (typeof query !== "object" || query === null || !("sql" in query) || typeof query.sql !== "string") return `${print(query)}\n`;
+  const params = "params" in query && Array.isArray(query.params) ? query.params : [];
+  return `${query.sql}\n${params.map((param, index) => `  ?${index + 1} = ${print(param)}\n`).join("")}`;
+}
+
+/** The page that `toolsrv explain` prints. */
+export function explainText(explanation: Explanation, print: PrintValue): string {
+  const { tool, kind, origin, description, inputSchema, plan, guards, example, calls } = explanation;
+  const queries = calls.map((call) => {
+    const given = `${JSON.stringify(call.arguments)}${example ? " (made up; give your own with --args)" : ""}`;
+    const native = call.native.map(({ connection, backend, request, query }) => `${request} on connection ${connection} (${backend})\n${indent(nativeText(query, print))}`);
+    return section(`Native query for ${given}`, call.refused === null ? native.join("") : `none: ${call.refused}\n`);
+  });
+  return [
+    `${tool} · ${kind} · ${origin}\n`,
+    section("What the model sees", `${description.trim()}\n${print(inputSchema)}\n`),
+    section("Plan", `${print(plan)}\n`),
+    section("Guard, as the checker showed it", guardLines(guards)),
+    ...queries,
+  ].join("\n");
+}

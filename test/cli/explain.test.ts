@@ -1,0 +1,103 @@
+/** `toolsrv explain`: what is shown of a tool, and that nothing is opened to show it. */
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../generator/cli/main.js";
+import { EXIT } from "../../generator/cli/exit.js";
+import type { Explanation } from "../../generator/explain/text.js";
+import { memoryIo } from "../lib/io.js";
+import { repo } from "../lib/repo.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("toolsrv explain");
+const QUICKSTART = "specs/examples/quickstart/tools.yaml";
+
+async function explain(...words: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const io = memoryIo({ cwd: repo() });
+  return { code: await run(["explain", ...words], io), out: io.out(), err: io.err() };
+}
+
+async function explained(tool: string, ...words: readonly string[]): Promise<Explanation> {
+  const { code, out, err } = await explain(QUICKSTART, tool, "--json", ...words);
+  assert.equal(code, EXIT.OK, err);
+  return JSON.parse(out) as Explanation;
+}
+
+const TOOLS = ["search_movies", "search_paramount_movies", "get_movie", "count_movies", "list_movies", "search_box_office"];
+
+test("every tool of the quickstart shows schema, plan, guard and native query", async () => {
+  for (const tool of TOOLS) {
+    const { code, out, err } = await explain(QUICKSTART, tool);
+    assert.equal(code, EXIT.OK, err);
+    const headings = out.split("\n").filter((line) => /^\S/.test(line));
+    assert.match(headings[0] ?? "", new RegExp(`^${tool} · \\w+ · tools\\.yaml:\\d+$`));
+    assert.deepEqual(headings.slice(1, 4), ["What the model sees", "Plan", "Guard, as the checker showed it"]);
+    assert.match(out, /\nNative query for \{.*\n {2}(search|fetch|count) on connection movies \(sqlite\)\n {4}SELECT /, tool);
+    assert.equal(err, "");
+  }
+});
+
+test("arguments are bound into the query as parameters, after the guard", async () => {
+  const { calls, example } = await explained("search_paramount_movies", "--args", '{"query":"space","genre":["Drama"],"limit":3}');
+  assert.equal(example, false);
+  const { native } = calls[0] ?? { native: [] };
+  const { sql, params } = native[0]?.query as { readonly sql: string; readonly params: readonly unknown[] };
+  assert.equal(native.length, 1);
+  assert.equal(sql.includes("Paramount"), false);
+  assert.deepEqual([params[0], params[1], params.at(-1)], ["<vector of 512>", "Paramount Pictures", 3]);
+  assert.ok(params.includes("Drama"));
+  assert.ok(sql.indexOf('"distributor"') < sql.indexOf('"major_genre"'));
+});
+
+test("a tool whose query is optional is shown with and without it", async () => {
+  const { calls, guards } = await explained("search_box_office");
+  assert.deepEqual(calls.map(({ native }) => native.map(({ request }) => request)), [["search"], ["fetch"]]);
+  assert.deepEqual(guards.map(({ branch }) => branch), ["search", "filter-only"]);
+});
+
+test("defaults are filled in and a limit is what the call would use", async () => {
+  const { calls } = await explained("list_movies", "--args", '{"director":"Jane Campion"}');
+  assert.deepEqual(calls[0]?.arguments, { director: "Jane Campion", limit: 10 });
+});
+
+test("no store is opened and none is made", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    writeFileSync(join(folder, "tools.yaml"), `tds_version: '2'
+connections: { store: { backend: sqlite, path: './\${DB}/store.db' } }
+tools:
+  - name: count_things
+    kind: count
+    description: Count the things of the store. Use for questions after a number.
+    target: { connection: store, collection: things }
+`);
+    const io = memoryIo({ cwd: folder });
+    assert.equal(await run(["explain", "tools.yaml", "count_things"], io), EXIT.OK, io.err());
+    assert.match(io.out(), /SELECT count\(\*\)/);
+    assert.deepEqual(readdirSync(folder), ["tools.yaml"]);
+    assert.equal(existsSync("/store.db"), false);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("mistakes exit 2 and say what is meant", async () => {
+  const table: readonly (readonly [words: readonly string[], want: RegExp])[] = [
+    [[QUICKSTART, "search_movie"], /the catalog has no tool 'search_movie'; did you mean 'search_movies'\?/],
+    [[QUICKSTART, "constructor"], /the catalog has no tool 'constructor'\n/],
+    [[QUICKSTART, "count_movies", "--args", "{"], /--args is not JSON/],
+    [[QUICKSTART, "count_movies", "--args", "[]"], /--args takes a JSON object/],
+    [[QUICKSTART, "count_movies", "--args", '{"genre":"Drama"}'], /--args: genre: Invalid input: expected array, received string/],
+    [["nope.yaml", "x"], /nope\.yaml/],
+    [[QUICKSTART], /TOOL/],
+  ];
+  for (const [words, want] of table) {
+    const { code, out, err } = await explain(...words);
+    assert.equal(code, EXIT.USAGE, words.join(" "));
+    assert.match(err, want);
+    assert.equal(out, "");
+  }
+});
+
+test.run();
