@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly value?: string;
   readonly help: string;
   readonly default?: string | boolean;
+  /** Must be given; only for an option with a value. */
+  readonly required?: true;
   /** Specified but not built yet: refused by name and left out of the help. */
   readonly unavailable?: true;
 }

@@ -28,8 +28,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Fill a collection of an embedded sqlite connection",
     args: [CATALOG, { name: "FILE", required: true }],
     options: [
-      { name: "connection", value: "NAME", help: "connection of the catalog; must be a sqlite one" },
-      { name: "collection", value: "NAME", help: "collection to fill" },
+      { name: "connection", value: "NAME", help: "connection of the catalog; must be a sqlite one", required: true },
+      { name: "collection", value: "NAME", help: "collection to fill", required: true },
       { name: "id", value: "FIELD", help: "field that identifies a row; loading it again replaces it" },
       { name: "text", value: "F1,F2", help: "fields that are embedded and searched (default: all text)" },
       { name: "snake-case", help: "rename fields: 'IMDB Rating' becomes imdb_rating" },
@@ -121,8 +121,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Rewrite a version 1 catalog as version 2, keeping comments",
     args: [CATALOG],
     options: [
-      { name: "from", value: "1", help: "version of the file" },
-      { name: "to", value: "2", help: "version to write" },
+      { name: "from", value: "1", help: "version of the file", required: true },
+      { name: "to", value: "2", help: "version to write", required: true },
       { name: "dry-run", help: "print a unified diff and write nothing" },
       { name: "write", help: "rewrite the file" },
     ],

@@ -53,7 +53,8 @@ export function usageProblem(spec: CommandSpec | null, message: string, columns:
 /** `Usage: toolsrv load TOOLS.yaml FILE [--id FIELD] …`, wrapped under the arguments. */
 export function synopsis(spec: CommandSpec, columns: number): string {
   const start = `Usage: toolsrv ${spec.name}`;
-  const words = [...spec.args.map(argLabel), ...available(spec).map((option) => `[${optionLabel(option)}]`)];
+  const flag = (option: OptionSpec): string => (option.required === true ? optionLabel(option) : `[${optionLabel(option)}]`);
+  const words = [...spec.args.map(argLabel), ...available(spec).map(flag)];
   return wrapWords([start, ...words], columns, " ".repeat(start.length + 1));
 }
 

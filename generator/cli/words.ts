@@ -77,7 +77,7 @@ function readCommandWords(spec: CommandSpec, rest: readonly string[], debug: boo
     if (equals < 0 && value.startsWith("--")) return usage(`${flag} needs a value; one that starts with -- is written ${flag}=${value}`);
     options.set(option.name, `--${carriedName(option.name)}=${value}`);
   }
-  const problem = checkArgs(spec, args);
+  const problem = checkArgs(spec, args) ?? checkRequired(spec, options);
   if (problem !== null) return usage(problem);
   return { kind: "run", spec, words: [spec.name, ...options.values(), "--", ...args], debug };
 }
@@ -104,6 +104,11 @@ function checkArgs(spec: CommandSpec, args: readonly string[]): string | null {
   const extra = args[spec.args.length];
   if (extra !== undefined && spec.args.at(-1)?.many !== true) return `unexpected argument '${extra}'`;
   return null;
+}
+
+function checkRequired(spec: CommandSpec, given: ReadonlyMap<string, string>): string | null {
+  const missing = spec.options.filter((option) => option.required === true && !given.has(option.name));
+  return missing.length === 0 ? null : `missing ${missing.map((option) => `--${option.name} ${option.value}`).join(" and ")}`;
 }
 
 function didYouMean(word: string, known: readonly string[]): string {

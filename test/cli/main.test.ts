@@ -101,6 +101,15 @@ test("a usage error is one line and the command's usage, exit 2", async () => {
   }
 });
 
+test("an option that must be given is asked for", async () => {
+  const { spec } = probe();
+  const strict: CommandSpec = { ...spec, options: [{ name: "to", value: "N", help: "a number", required: true }, ...spec.options] };
+  const io = memoryIo();
+  assert.equal(await run(["probe", "a"], io, [strict]), 2);
+  assert.match(io.err(), /^toolsrv probe: missing --to N\nUsage: toolsrv probe FILE \[MORE \.\.\.\] --to N \[--env-file FILE\]/);
+  assert.equal(await run(["probe", "a", "--to", "2"], memoryIo(), [strict]), 0);
+});
+
 test("an unknown command is named with the one that was meant, exit 2", async () => {
   const table: readonly (readonly [readonly string[], string])[] = [
     [[], "toolsrv: no command given"],
