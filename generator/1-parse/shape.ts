@@ -212,6 +212,7 @@ class Walker {
   }
 
   private mapping(node: SchemaNode, value: { readonly [key: string]: unknown }): unknown {
+    if (node.properties === undefined && node.additionalProperties === undefined) return value;
     const { properties = {}, additionalProperties, required = [] } = node;
     const kept: [string, unknown][] = [];
     const blocked = this.conditions(node, value);

@@ -74,10 +74,11 @@ function compose(tokens: Iterable<CST.Token>, length: number): readonly Document
   return [...composer.compose(tokens, true, length)];
 }
 
-/** The first error of each line: what follows on the same line is only its echo. */
+/** The first error of each line, without its echoes: after one error the rest of a text is mostly unexpected. */
 function reportSyntax(doc: Document, text: string, lines: LineCounter, reporter: Reporter): void {
   const seen = new Set<number>();
-  for (const { message, pos: [start] } of doc.errors) {
+  for (const { code, message, pos: [start] } of doc.errors) {
+    if (code === "UNEXPECTED_TOKEN" && seen.size > 0) continue;
     const offset = Math.min(start, text.length);
     const { line } = lines.linePos(offset);
     if (seen.has(line) || seen.size >= MAX_SYNTAX_ERRORS) continue;
@@ -140,7 +141,7 @@ class Values {
   }
 
   private notSupported(what: string): void {
-    this.reporter.report("TS0009", { what }, this.here());
+    if (!this.stopped) this.reporter.report("TS0009", { what }, this.here());
   }
 
   private stop(report: () => void): Read {
@@ -177,6 +178,7 @@ class Values {
     this.open.add(node);
     const value = read();
     this.open.delete(node);
+    if (node.anchor !== undefined) this.anchors.set(node, value);
     return value;
   }
 
@@ -184,7 +186,6 @@ class Values {
     if (target === undefined) return this.stop(() => this.notSupported(`an alias without an anchor (*${name})`));
     if (this.open.has(target)) return this.stop(() => this.notSupported(`an alias inside its own anchor (*${name})`));
     const known = this.anchors.get(target) ?? this.node(target);
-    this.anchors.set(target, known);
     this.expanded += known.size;
     if (this.expanded > MAX_ALIAS_NODES) return this.stop(() => this.reporter.report("TS0006", { limit: MAX_ALIAS_NODES }, this.here()));
     return this.path.length + known.height > MAX_DEPTH ? this.tooDeep() : known;

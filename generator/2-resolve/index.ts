@@ -19,7 +19,7 @@ function startsWith(path: Path, start: Path): boolean {
 }
 
 /** Keys without which the rest of a tool would only draw false reports. */
-const VITAL: ReadonlySet<unknown> = new Set([undefined, "kind", "target", "steps"]);
+const VITAL: ReadonlySet<unknown> = new Set([undefined, "name", "kind", "target", "steps"]);
 
 function isUsable({ broken, value }: Parsed, index: number): boolean {
   const pipeline = value.tools?.[index]?.kind === "pipeline";

@@ -63,19 +63,13 @@ function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter):
 
 /** Marks that are secrets wherever they stand. */
 function isMarked(text: string): boolean {
-  return CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text) || (!isReference(text) && STRONG_MARK.test(text));
+  return CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text) || STRONG_MARK.test(text);
 }
 
-/** The look of a secret, for values that carry one. */
+/** The look of a secret, for values that carry one; a text around references is judged by its marks only. */
 function looksSecret(text: string): boolean {
-  if (isReference(text)) return false;
-  if (CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text)) return true;
-  if (text.length < MIN_LENGTH) return false;
-  return MARKS.some((mark) => text.includes(mark)) || entropyBits(text) > MIN_ENTROPY_BITS;
-}
-
-function isReference(text: string): boolean {
-  return text.startsWith("${") && text.includes("}") && hasReference(text);
+  if (hasReference(text) || isMarked(text)) return isMarked(text);
+  return text.length >= MIN_LENGTH && (MARKS.some((mark) => text.includes(mark)) || entropyBits(text) > MIN_ENTROPY_BITS);
 }
 
 /** Shannon entropy per character, in bits. */

@@ -50,7 +50,10 @@ function certifyTool(tool: ResolvedTool, plan: ToolPlan | undefined, catalog: Re
     return { tool: tool.name, branches: [] };
   }
   const demand = demandOf(tool, catalog);
-  const branches = [...branchesOf(plan), ...directoriesOf(plan, tool)].map((branch) => showBranch(branch, demandAt(branch, demand), missing));
+  const branches = [
+    ...branchesOf(plan).map((branch) => showBranch(branch, demand, missing)),
+    ...directoriesOf(plan).map(({ arg, branch }) => showBranch(branch, directoryDemand(arg, tool, demand), missing)),
+  ];
   return { tool: tool.name, branches };
 }
 
@@ -118,9 +121,12 @@ function tenantOf({ parsed }: Resolved): TenantPlan | null {
 }
 
 /** A directory in another collection has other fields: there only the caller's tenant is demanded. */
-function demandAt(branch: Branch, demand: Demand): Demand {
-  const isElsewhere = branch.name.startsWith("directory:") && (branch.connection !== demand.connection || !same(branch.collection, demand.collection));
-  return isElsewhere ? { ...demand, connection: branch.connection, collection: branch.collection, conditions: [], routes: new Map() } : demand;
+function directoryDemand(arg: string, tool: ResolvedTool, demand: Demand): Demand {
+  const written = tool.parameters.find(({ name }) => name === arg)?.resolve;
+  const connection = written?.connection ?? demand.connection;
+  const collection = written?.collection ?? demand.collection;
+  if (connection === demand.connection && same(collection, demand.collection)) return demand;
+  return { connection, collection, conditions: [], tenant: demand.tenant, routes: new Map() };
 }
 
 // ---- what the plan does -----------------------------------------------------------------------------------------
@@ -162,13 +168,10 @@ function metaBranch(plan: MetaPlan): Branch {
   return { name: "count-each", connection: plan.connection, collection, guard: plan.guard, tenant: plan.tenant, route: undefined };
 }
 
-function directoriesOf(plan: ToolPlan, tool: ResolvedTool): readonly Branch[] {
-  const bindings = plan.kind === "meta" ? [] : plan.kind === "pipeline" ? plan.retrieve.bind : plan.bind;
-  const read = plan.kind === "pipeline" ? plan.retrieve : plan.kind === "meta" ? undefined : plan;
-  return bindings.flatMap(({ arg, resolve }) => {
-    const parameter = tool.parameters.find(({ name }) => name === arg);
-    return resolve === undefined || parameter === undefined ? [] : [directory(arg, resolve, read?.route)];
-  });
+function directoriesOf(plan: ToolPlan): readonly { readonly arg: string; readonly branch: Branch }[] {
+  if (plan.kind === "meta") return [];
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  return read.bind.flatMap(({ arg, resolve }) => (resolve === undefined ? [] : [{ arg, branch: directory(arg, resolve, read.route) }]));
 }
 
 function directory(arg: string, resolve: ResolvePlan, route: ReadPlan["route"]): Branch {

@@ -16,18 +16,20 @@ import * as parameters from "./rules/parameters.js";
 import * as pipelines from "./rules/pipelines.js";
 import * as queries from "./rules/queries.js";
 import * as security from "./rules/security.js";
-import { unsupported } from "./rules/unsupported.js";
+import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
 const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, queries, output, pipelines, builtins, security]
-  .flatMap((room): readonly Rule[] => Object.values(room))
-  .concat(unsupported);
+  .flatMap((room): readonly Rule[] => Object.values(room));
+
+export type { Target };
 
 /** Checks a resolved catalog. The value is null when there is any error. */
-export function check(resolved: Resolved): Pass<Checked> {
+export function check(resolved: Resolved, options: { readonly target: Target }): Pass<Checked> {
   const reporter = createReporter(resolved.parsed.file.path);
   const subject = createSubject(resolved);
   for (const rule of RULES) rule(subject, reporter);
+  reportUnsupported(resolved, options.target, reporter);
   const { diagnostics } = reporter;
   return { value: hasErrors(diagnostics) ? null : (resolved as Checked), diagnostics };
 }

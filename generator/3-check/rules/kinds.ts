@@ -24,7 +24,10 @@ export const collectionName: Rule = ({ catalog }, reporter) => {
 export const lookupLimit: Rule = ({ catalog }, reporter) => {
   for (const tool of catalog.tools) {
     if (tool.kind !== "lookup" || tool.output.limitDefault === 1) continue;
-    reporter.report("VB2006", { limit: tool.output.limitDefault }, { path: [...tool.output.at, "limit_default"] }, { tool: tool.name });
+    const index = tool.at[1];
+    const isWritten = tool.origin !== "user" || (typeof index === "number" && catalog.parsed.value.tools?.[index]?.output?.limit_default !== undefined);
+    const path = isWritten ? [...tool.output.at, "limit_default"] : [...tool.at, "kind"];
+    reporter.report("VB2006", { limit: tool.output.limitDefault }, { path }, { tool: tool.name });
   }
 };
 

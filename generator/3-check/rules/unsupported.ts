@@ -3,26 +3,39 @@
  * This is the one list of it: a row goes when the runtime learns to do what it names.
  */
 import type { BackendName } from "../../../runtime/abi/plan.js";
+import type { Reporter } from "../../diagnostics.js";
 import type { Path, Resolved, ResolvedEmbedding, ResolvedQuery, ResolvedTool } from "../../ir.js";
-import type { Rule } from "../rule.js";
+
+/**
+ * What the catalog is compiled for. `serve` runs it here and now and refuses whatever can't run; `build` also accepts
+ * stores whose adapter this version lacks; `describe` accepts everything the language has.
+ */
+export type Target = "serve" | "build" | "describe";
 
 interface Finding {
   readonly what: string;
   readonly path: Path;
   readonly tool?: string;
+  readonly help?: string;
 }
 
 const EXECUTABLE_BACKENDS: ReadonlySet<BackendName> = new Set(["sqlite"]);
 const BUILTIN_MODEL = /^hashing-(?:256|512|1024)$/;
 
-export const unsupported: Rule = ({ catalog }, reporter) => {
+/** Reports what can't be executed for the target (TS0301, TS0303). */
+export function reportUnsupported(catalog: Resolved, target: Target, reporter: Reporter): void {
+  if (target === "describe") return;
+  for (const { at, backend } of target === "serve" ? catalog.connections : []) {
+    if (!EXECUTABLE_BACKENDS.has(backend)) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
+  }
   const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...ofDeadlines(catalog), ...catalog.tools.flatMap((tool) => (tool.origin === "user" ? ofTool(tool) : []))];
-  for (const { what, path, tool } of findings) reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null });
-};
+  for (const { what, path, tool, help } of findings) {
+    reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, ...(help === undefined ? {} : { help }) });
+  }
+}
 
 function ofConnections({ connections }: Resolved): readonly Finding[] {
-  return connections.flatMap(({ at, backend, credentials, builtins }) => [
-    ...(EXECUTABLE_BACKENDS.has(backend) ? [] : [{ what: `backend ${backend}`, path: [...at, "backend"] }]),
+  return connections.flatMap(({ at, credentials, builtins }) => [
     ...(credentials.provider === "env" ? [] : [{ what: `credentials.provider ${credentials.provider}`, path: [...at, "credentials", "provider"] }]),
     ...Object.entries(builtins).filter(([, on]) => on).map(([name]) => ({ what: `builtin_tools.${name}`, path: [...at, "builtin_tools", name] })),
   ]);
@@ -68,5 +81,6 @@ function ofQuery(query: ResolvedQuery): readonly Finding[] {
 
 function ofEmbedding(embedding: ResolvedEmbedding, query: Path): readonly Finding[] {
   if (embedding.provider === "local" && BUILTIN_MODEL.test(embedding.model)) return [];
-  return [{ what: `embedding ${embedding.provider}/${embedding.model} (only local/hashing-256, -512 and -1024 are)`, path: embedding.at.length > 0 ? embedding.at : query }];
+  const path = embedding.at.length > 0 ? embedding.at : query;
+  return [{ what: `embedding ${embedding.provider}/${embedding.model}`, path, help: "set defaults.embedding to local/hashing-256, local/hashing-512 or local/hashing-1024" }];
 }

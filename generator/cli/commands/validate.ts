@@ -47,7 +47,7 @@ async function validate({ args, options }: Invocation, io: Io): Promise<Outcome>
   if (catalog.value === null || env.value === null) {
     return { diagnostics: [...catalog.diagnostics, ...env.diagnostics], source: null, text: null, tools: 0 };
   }
-  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env: env.value } });
+  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env: env.value }, target: "build" });
   return { diagnostics, source, text: catalog.value.text, tools: value === null ? 0 : Object.keys(value.plans.tools).length };
 }
 
