@@ -33,6 +33,8 @@ export interface Host {
   now(): number;
   /** Milliseconds from a monotonic clock. */
   monotonic(): number;
+  /** Variables of the process; only the library door merges them into a catalog, the command line never does. */
+  environment(): { readonly [name: string]: string };
   /** Runs a program to its end; `code` is null when it could not be started. */
   run(program: string, args: readonly string[], options?: { stdin?: string; timeoutMs?: number; cwd?: string }): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
@@ -83,6 +85,7 @@ export function nodeHost(): Host {
     remove: (path) => rm(path, { recursive: true, force: true }),
     now: () => Date.now(),
     monotonic: () => performance.now(),
+    environment: () => Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
     run: (program, args, options = {}) =>
       new Promise((resolve) => {
         const child = execFile(program, [...args], { timeout: options.timeoutMs ?? 0, cwd: options.cwd, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {

@@ -107,6 +107,11 @@ const RULES: readonly Rule[] = [
     because: "compile is the table of contents of phases 1 to 4; only build emits",
   },
   {
+    files: "generator/{connect,index}.ts", room: 0,
+    may: [ABI, SHARED, "generator/{compile,program,connect}.ts"], mayLater: ["runtime/call/engine.ts"], packages: [],
+    because: "the library door compiles and calls; it knows no command and no transport",
+  },
+  {
     files: "generator/program.ts", room: 0, may: [ABI, SHARED], mayLater: ["runtime/call/handlers.ts", "runtime/adapters/table.ts"], packages: [],
     because: "the in-memory carrier takes plans as they are and loads the runtime when code is needed",
   },

@@ -1,0 +1,157 @@
+/**
+ * The library door's way in: a catalog compiled in memory and called in this process. No transport, no server;
+ * the same plans, the same call path, the same refusals.
+ */
+import { dirname, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { ConnectionHealth, Engine, Envelope, Principal } from "../runtime/abi/call.js";
+import type { ToolDefinition } from "../runtime/abi/params.js";
+import type { TenantPlan, ToolPlan } from "../runtime/abi/plan.js";
+import { compile as compileSource, readCatalog, readEnvFile } from "./compile.js";
+import { locateAll, type Locatable } from "./diagnostics.js";
+import { nodeHost, type Host } from "./host.js";
+import type { Diagnostic, GuardCertificate, LocatedDiagnostic, Plans, SourceFile } from "./ir.js";
+import { programOf } from "./program.js";
+
+/** A path, a file URL, or a catalog that was parsed elsewhere. */
+export type CatalogSource = string | URL | { readonly [key: string]: unknown };
+
+export interface CatalogOptions {
+  /** Values for `${NAME}`; they win over the process environment. */
+  readonly env?: { readonly [name: string]: string };
+  /** A file of NAME=value lines; it wins over both. */
+  readonly envFile?: string;
+  /** Folder where relative paths of a parsed catalog start; the working directory by default. */
+  readonly base?: string;
+}
+
+/** What a catalog compiles to. */
+export interface CompiledCatalog {
+  readonly plans: Plans;
+  /** What was shown of every tool's guards. */
+  readonly guards: readonly GuardCertificate[];
+  /** Warnings and notes; errors are thrown. */
+  readonly diagnostics: readonly LocatedDiagnostic[];
+}
+
+/** A catalog with errors. The message names the first ones; `diagnostics` has all, with positions. */
+export class CatalogError extends Error {
+  override readonly name = "CatalogError";
+  constructor(readonly diagnostics: readonly LocatedDiagnostic[]) {
+    super(diagnostics.filter(({ severity }) => severity === "error").map(({ code, message, file, line, column }) => `${file}${line === null ? "" : `:${line}:${column ?? 1}`} ${code}: ${message}`).join("\n"));
+  }
+}
+
+/** Who calls, for how long. Built by the application after it has authenticated the caller. */
+export interface CallOptions {
+  readonly principal?: string;
+  readonly claims?: { readonly [claim: string]: unknown };
+  /** Stand as the claim `roles` unless the claims have one. */
+  readonly roles?: readonly string[];
+  /** The caller's tenant, under whatever claim or header the catalog's tenancy names. */
+  readonly tenant?: string;
+  readonly deadlineS?: number;
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A catalog that can be called. `close` it when done. */
+export interface Connection {
+  /**
+   * Runs a tool. `null` arguments count as absent.
+   * @throws ToolError as an MCP client would be told; RangeError for a name that is no tool.
+   */
+  call(name: string, args?: { readonly [arg: string]: unknown }, options?: CallOptions): Promise<Envelope>;
+  /** As tools/list would send them, meta tools left out. */
+  tools(): readonly ToolDefinition[];
+  health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
+  close(): Promise<void>;
+}
+
+interface Read {
+  readonly file: SourceFile;
+  readonly env: ReadonlyMap<string, string>;
+  readonly base: URL;
+}
+
+function refuse(diagnostics: readonly Diagnostic[], source: Locatable | null): never {
+  throw new CatalogError(locateAll(diagnostics, source));
+}
+
+function isPath(source: CatalogSource): source is string | URL {
+  return typeof source === "string" || source instanceof URL;
+}
+
+async function readSource(source: CatalogSource, options: CatalogOptions, host: Host): Promise<Read> {
+  const env = new Map([...Object.entries(host.environment()), ...Object.entries(options.env ?? {})]);
+  if (options.envFile !== undefined) {
+    const read = await readEnvFile(host, resolve(options.envFile), options.envFile);
+    if (read.value === null) refuse(read.diagnostics, null);
+    for (const [name, value] of read.value) env.set(name, value);
+  }
+  if (!isPath(source)) {
+    return { file: { path: "catalog", text: JSON.stringify(source, null, 2) }, env, base: pathToFileURL(`${resolve(options.base ?? ".")}/`) };
+  }
+  const path = source instanceof URL ? fileURLToPath(source) : resolve(source);
+  const read = await readCatalog(host, path, source instanceof URL ? path : source);
+  if (read.value === null) refuse(read.diagnostics, null);
+  return { file: read.value, env, base: pathToFileURL(`${dirname(path)}/`) };
+}
+
+function compileRead({ file, env }: Read): CompiledCatalog {
+  const { value, diagnostics, source } = compileSource(file, { interpolation: { mode: "fill", env } });
+  if (value === null) refuse(diagnostics, source);
+  return { plans: value.plans, guards: value.certificates, diagnostics: locateAll(diagnostics, source) };
+}
+
+/**
+ * Compiles a catalog with the values of the process environment, `env` and `envFile`, later ones winning.
+ * @throws CatalogError with every problem of the catalog.
+ */
+export async function compile(source: CatalogSource, options: CatalogOptions = {}): Promise<CompiledCatalog> {
+  return compileRead(await readSource(source, options, nodeHost()));
+}
+
+/**
+ * Compiles a catalog and makes it callable. Stores are opened by the first call that needs them.
+ * @throws CatalogError with every problem of the catalog.
+ */
+export async function connect(source: CatalogSource, options: CatalogOptions = {}): Promise<Connection> {
+  const host = nodeHost();
+  const read = await readSource(source, options, host);
+  const { plans } = compileRead(read);
+  const { createEngine } = await import("../runtime/call/engine.js");
+  const engine = createEngine(programOf(plans, { base: read.base }), { env: read.env, now: () => host.monotonic() });
+  return {
+    call: (name, args = {}, call = {}) => callTool(engine, plans, name, args, call),
+    tools: () => plans.definitions,
+    health: () => engine.health(),
+    close: () => engine.close(),
+  };
+}
+
+function callTool(engine: Engine, plans: Plans, name: string, args: { readonly [arg: string]: unknown }, options: CallOptions): Promise<Envelope> {
+  const plan = Object.hasOwn(plans.tools, name) ? plans.tools[name] : undefined;
+  if (plan === undefined) return Promise.reject(new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`));
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+  return engine.call(name, given, {
+    requestId: options.requestId ?? crypto.randomUUID(),
+    principal: principalOf(options, tenantOf(plan)),
+    ...(options.deadlineS === undefined ? {} : { deadlineMs: options.deadlineS * 1000 }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+}
+
+function tenantOf(plan: ToolPlan): TenantPlan | undefined {
+  return plan.kind === "pipeline" ? plan.retrieve.tenant : plan.tenant;
+}
+
+/** A tenant that the application states wins over one that a claim happens to hold. */
+function principalOf({ principal, claims = {}, roles, tenant }: CallOptions, plan: TenantPlan | undefined): Principal {
+  const stated = tenant === undefined || plan === undefined ? null : plan;
+  return {
+    id: principal ?? null,
+    claims: { ...(roles === undefined ? {} : { roles }), ...claims, ...(stated?.from === "claim" ? { [stated.name]: tenant } : {}) },
+    headers: stated?.from === "header" ? { [stated.name.toLowerCase()]: tenant as string } : {},
+  };
+}

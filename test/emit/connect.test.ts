@@ -1,0 +1,126 @@
+/** The library door: the same plans and the same call path as the server, in the application's own process. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { EXIT } from "../../generator/cli/exit.js";
+import { run } from "../../generator/cli/main.js";
+import { CatalogError, compile, connect, isToolError, type CatalogOptions, type CatalogSource, type Connection } from "../../generator/index.js";
+import { memoryIo } from "../lib/io.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("library door");
+
+const CATALOG = {
+  tds_version: "2",
+  connections: { store: { backend: "sqlite", path: "${DOOR_TEST_DB:-./store.db}" } },
+  defaults: { embedding: "local/hashing-256" },
+  tools: [
+    {
+      name: "search_notes", description: "Search notes by their words. Use when the user looks for a note.", query: { required: true },
+      target: { connection: "store", collection: "notes" }, parameters: [{ name: "colour", path: "colour" }], static_filters: [{ path: "public", value: true }],
+    },
+    { name: "count_notes", kind: "count", description: "Count the notes of the store. Use for questions after a number.", target: { connection: "store", collection: "notes" } },
+  ],
+};
+const ROWS = [
+  { id: "a", text: "red apples", colour: "red", public: true },
+  { id: "b", text: "green apples", colour: "green", public: true },
+  { id: "c", text: "secret apples", colour: "red", public: false },
+];
+
+async function inProject(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-door-"));
+  writeFileSync(join(folder, "tools.yaml"), JSON.stringify(CATALOG));
+  writeFileSync(join(folder, "rows.jsonl"), ROWS.map((row) => JSON.stringify(row)).join("\n"));
+  const io = memoryIo({ cwd: folder });
+  try {
+    assert.equal(await run(["load", "tools.yaml", "rows.jsonl", "--connection", "store", "--collection", "notes", "--id", "id"], io), EXIT.OK, io.err());
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function using(source: CatalogSource, options: CatalogOptions, use: (connection: Connection) => Promise<void>): Promise<void> {
+  const connection = await connect(source, options);
+  try {
+    await use(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+test("a catalog is given as a path, a URL or a value, and its guard holds in each form", () =>
+  inProject(async (folder) => {
+    const path = join(folder, "tools.yaml");
+    const forms: readonly (readonly [CatalogSource, CatalogOptions])[] = [[path, {}], [pathToFileURL(path), {}], [CATALOG, { base: folder }]];
+    for (const [source, options] of forms) {
+      await using(source, options, async (connection) => {
+        const { rows } = await connection.call("search_notes", { query: "apples" });
+        assert.deepEqual(rows.map(({ _id }) => _id).sort(), ["a", "b"]);
+        assert.deepEqual(connection.tools().map(({ name }) => name), ["search_notes", "count_notes"]);
+        assert.equal((await connection.health())["store"]?.ok, true);
+      });
+    }
+  }));
+
+test("null and undefined arguments are absent", () =>
+  inProject(async (folder) => {
+    await using(join(folder, "tools.yaml"), {}, async (connection) => {
+      const { count } = await connection.call("search_notes", { query: "apples", colour: null, limit: undefined });
+      assert.equal(count, 2);
+      assert.equal((await connection.call("count_notes")).count, 3);
+    });
+  }));
+
+test("values come from the process, then env, then the file; the last wins", () =>
+  inProject(async (folder) => {
+    const path = join(folder, "tools.yaml");
+    writeFileSync(join(folder, "values.env"), "DOOR_TEST_DB=./store.db\n");
+    const reaches = async (options: CatalogOptions): Promise<boolean> => {
+      const connection = await connect(path, options);
+      const found = await connection.call("count_notes").then(() => true, () => false);
+      await connection.close();
+      return found;
+    };
+    process.env["DOOR_TEST_DB"] = "./nowhere.db";
+    try {
+      assert.equal(await reaches({}), false);
+      assert.equal(await reaches({ env: { DOOR_TEST_DB: "./store.db" } }), true);
+      assert.equal(await reaches({ env: { DOOR_TEST_DB: "./nowhere.db" }, envFile: join(folder, "values.env") }), true);
+    } finally {
+      delete process.env["DOOR_TEST_DB"];
+    }
+    await assert.rejects(connect(path, { envFile: join(folder, "absent.env") }), CatalogError);
+  }));
+
+test("a bad call is a ToolError, an unknown name a RangeError that lists the tools", () =>
+  inProject(async (folder) => {
+    await using(join(folder, "tools.yaml"), {}, async (connection) => {
+      await assert.rejects(connection.call("search_notes", {}), (error) => isToolError(error) && error.code === "invalid_arguments" && error.message.includes("query"));
+      await assert.rejects(connection.call("nope"), /no tool 'nope'; the catalog has search_notes, count_notes/);
+      await assert.rejects(connection.call("constructor"), RangeError);
+    });
+  }));
+
+test("a catalog with errors throws all of them, with positions", async () => {
+  const broken = { ...CATALOG, tools: [{ ...CATALOG.tools[1], target: { connection: "stor", collection: "notes" } }, { ...CATALOG.tools[0], query: { alpha: 7 } }] };
+  await assert.rejects(connect(broken), (error) => {
+    assert.ok(error instanceof CatalogError);
+    assert.ok(error.diagnostics.length >= 2, error.message);
+    assert.match(error.message, /^catalog:\d+:\d+ \w+: /);
+    return true;
+  });
+  await assert.rejects(compile("/nowhere/tools.yaml"), CatalogError);
+});
+
+test("compile returns plans, guards and what is worth a look", async () => {
+  const { plans, guards, diagnostics } = await compile({ ...CATALOG, surprise: 1 });
+  assert.deepEqual(Object.keys(plans.tools), ["search_notes", "count_notes"]);
+  assert.deepEqual(guards.map(({ tool, branches }) => [tool, branches[0]?.guards]), [["search_notes", ["public eq true"]], ["count_notes", []]]);
+  assert.deepEqual(diagnostics.map(({ code }) => code), ["VB0001"]);
+});
+
+test.run();
