@@ -3,7 +3,7 @@ import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { LOCK, lockText, MANIFEST, manifestText } from "./manifest.js";
 import type { Render, TemplateName } from "./templates.js";
-import { handlerViews, headerView, plansView, schemasView, serverView, toolsView } from "./view.js";
+import { handlerViews, headerView, plansView, schemasView, serverView, toolsView, toolViews } from "./view.js";
 
 /** With more tools than this, every handler gets a file of its own. */
 const ONE_FILE_LIMIT = 20;
@@ -24,15 +24,16 @@ interface OutputFile {
 }
 
 function outputFiles({ plans, base, hasAdapter }: EmitInput): readonly OutputFile[] {
-  const handlers = handlerViews(plans);
+  const tools = toolViews(plans);
+  const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
     { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter) },
-    { path: "plans.ts", template: "plans", view: () => plansView(plans) },
-    { path: "schemas.ts", template: "schemas", view: () => schemasView(plans) },
+    { path: "plans.ts", template: "plans", view: () => plansView(plans, tools) },
+    { path: "schemas.ts", template: "schemas", view: () => schemasView(plans, tools) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
     ...(split ? handlers : []).map((handler): OutputFile => ({ path: `handlers/${handler.identifier}.ts`, template: "handler-file", view: () => handler })),
-    { path: "tools.ts", template: "tools", view: () => toolsView(plans) },
+    { path: "tools.ts", template: "tools", view: () => toolsView(plans, tools) },
   ];
 }
 

@@ -84,7 +84,7 @@ export function serverView(plans: Plans, base: string, hasAdapter: (backend: Bac
   };
 }
 
-export function plansView(plans: Plans) {
+export function plansView(plans: Plans, tools: readonly ToolView[]) {
   const table = (name: string, value: unknown): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH);
   return {
     ...headerView(plans),
@@ -92,7 +92,7 @@ export function plansView(plans: Plans) {
     settings: table("settings", plans.settings),
     connections: table("connections", plans.connections),
     embeddings: table("embeddings", plans.embeddings),
-    tools: toolViews(plans).map((tool, index) => ({
+    tools: tools.map((tool, index) => ({
       ...tool,
       plan: members(Object.values(plans.tools)[index] as ToolPlan, 4, PLAN_COMMENTS),
     })),
@@ -106,19 +106,18 @@ function members(value: object, indent: number, comments?: Comments): string {
   return Object.entries(value).map(([key, inside]) => member(key, inside, indent, comments)).join("").trimEnd();
 }
 
-export function toolsView(plans: Plans) {
-  const views = toolViews(plans);
+export function toolsView(plans: Plans, tools: readonly ToolView[]) {
   return {
     ...headerView(plans),
-    tools: plans.definitions.map((definition: ToolDefinition, index) => ({ ...views[index], definition: members(definition, 4) })),
+    tools: plans.definitions.map((definition: ToolDefinition, index) => ({ ...tools[index], definition: members(definition, 4) })),
   };
 }
 
-export function schemasView(plans: Plans) {
+export function schemasView(plans: Plans, tools: readonly ToolView[]) {
   const inputs = Object.values(plans.inputs);
   return {
     ...headerView(plans),
-    tools: toolViews(plans).map((tool, index) => ({ ...tool, arguments: argumentsText(inputs[index]?.params ?? []) })),
+    tools: tools.map((tool, index) => ({ ...tool, arguments: argumentsText(inputs[index]?.params ?? []) })),
   };
 }
 
@@ -185,9 +184,9 @@ function stepOf(plan: ToolPlan): string {
   }
 }
 
-export function handlerViews(plans: Plans): readonly HandlerView[] {
+export function handlerViews(plans: Plans, tools: readonly ToolView[]): readonly HandlerView[] {
   const table = Object.entries(plans.tools);
-  return toolViews(plans).map((tool, index) => {
+  return tools.map((tool, index) => {
     const [name, plan] = table[index] as [string, ToolPlan];
     return { ...tool, step: stepOf(plan), reads: plan.kind !== "meta", plan: isPlainKey(name) ? `plans.${name}` : `plans[${jsString(name)}]` };
   });
