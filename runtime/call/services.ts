@@ -28,8 +28,8 @@ export function createServices(program: Program, env: ReadonlyMap<string, string
   const embedders = openOnce(async (name): Promise<Embedder> => {
     const plan = program.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
-    const { openEmbedder } = await import("../embed/table.js");
-    return openEmbedder({ ...plan, config: fillSettings(plan.config ?? {}, env) });
+    const { openQueryEmbedder } = await import("../embed/table.js");
+    return openQueryEmbedder({ ...plan, config: fillSettings(plan.config ?? {}, env) });
   });
 
   return {

@@ -1,0 +1,119 @@
+import * as assert from "node:assert/strict";
+import type { CallContext, CallRows } from "../../runtime/abi/call.js";
+import type { Row } from "../../runtime/abi/filter.js";
+import type { OutputPlan, RedactPlan, SearchPlan } from "../../runtime/abi/plan.js";
+import { shape } from "../../runtime/call/shape.js";
+import { suite } from "../lib/suite.js";
+import { nobody } from "./program.js";
+
+const test = suite("call/shape");
+
+function shaped(output: Partial<OutputPlan>, ...rows: readonly Row[]) {
+  const plan: SearchPlan = { kind: "search", connection: "c", collection: "t", bind: [], limit: { arg: "limit", default: 1, max: 1 }, output: { id: true, score: true, ...output } };
+  const call = { ...nobody, warnings: [], startedMs: 0, services: { now: () => 12.6, once: <T>(_part: object, make: () => T) => make() } } as unknown as CallContext;
+  const found: CallRows = { rows, exact: true, searchMode: "dense", mayBeIncomplete: false, compiledQuery: null };
+  return shape(plan, found, call);
+}
+
+const redacted = (rule: Omit<RedactPlan, "path">, value: unknown) => shaped({ redact: [{ path: "x", ...rule }] }, { x: value }).rows[0]?.["x"];
+
+test("projection keeps the plan's order, then _score, then _id", () => {
+  const result = shaped({ fields: ["b", "a"] }, { _id: "1", a: 1, _score: 0.5, b: 2, c: 3 });
+  assert.deepEqual(Object.entries(result.rows[0] ?? {}), [["b", 2], ["a", 1], ["_score", 0.5], ["_id", "1"]]);
+  assert.equal(result.latency_ms, 13);
+});
+
+test("a missing field is null and warned about once", () => {
+  const result = shaped({ fields: ["a"] }, { _id: "1" }, { _id: "2" }, { _id: "3", a: null });
+  assert.deepEqual(result.rows.map((row) => row["a"]), [null, null, null]);
+  assert.deepEqual(result.warnings, ["VB4001"]);
+  assert.deepEqual(shaped({ fields: ["a"] }, { a: null }).warnings, []);
+});
+
+test("dotted fields reach into objects, or name a key that holds the dots", () => {
+  const result = shaped({ fields: ["a.b", "c.d"] }, { a: { b: 1 }, "c.d": 2 });
+  assert.deepEqual(result.rows, [{ "a.b": 1, "c.d": 2 }]);
+});
+
+test("id and score stay away when the plan says so", () => {
+  assert.deepEqual(shaped({ id: false, score: false }, { _id: "1", _score: 1, a: 1 }).rows, [{ a: 1 }]);
+});
+
+test("hash is the first eight hex digits of SHA-256 of the text form", () => {
+  assert.equal(redacted({ mode: "hash" }, "4111111111111111"), "9bbef194");
+  assert.equal(redacted({ mode: "hash" }, 4111111111111111), "9bbef194");
+  assert.equal(redacted({ mode: "hash" }, true), redacted({ mode: "hash" }, "True"));
+});
+
+test("mask keeps the domain of an address and nothing else", () => {
+  assert.equal(redacted({ mode: "mask" }, "ann@home@example.com"), "***@example.com");
+  assert.equal(redacted({ mode: "mask" }, "4111111111111111"), "***");
+  assert.equal(redacted({ mode: "mask" }, { card: "4111" }), "***");
+});
+
+test("pattern replaces in order, with groups", () => {
+  const patterns = [{ regex: String.raw`(\d{4})\d+`, replacement: String.raw`\1…` }, { regex: "…", replacement: "[cut]" }];
+  assert.equal(redacted({ mode: "pattern", patterns }, "card 41112222"), "card 4111[cut]");
+  assert.equal(redacted({ mode: "pattern", patterns }, 41112222), "4111[cut]");
+});
+
+test("null stays null but for omit, which removes the key", () => {
+  for (const mode of ["hash", "mask", "pattern"] as const) assert.equal(redacted({ mode }, null), null);
+  assert.deepEqual(shaped({ redact: [{ path: "x", mode: "omit" }] }, { x: null, y: 1 }).rows, [{ y: 1 }]);
+});
+
+test("of several rules for one path the last counts", () => {
+  const redact: readonly RedactPlan[] = [{ path: "x", mode: "omit" }, { path: "x", mode: "mask" }];
+  assert.deepEqual(shaped({ redact }, { x: "a" }).rows, [{ x: "***" }]);
+});
+
+test("redaction reaches nested values, lists of objects and keys that hold the dots", () => {
+  const redact: readonly RedactPlan[] = [{ path: "user.mail", mode: "mask" }];
+  assert.deepEqual(shaped({ redact }, { user: { mail: "a@b.c", name: "Ann" } }).rows, [{ user: { mail: "***@b.c", name: "Ann" } }]);
+  assert.deepEqual(shaped({ redact }, { user: [{ mail: "a@b.c" }, { mail: ["x", "d@e.f"] }] }).rows, [{ user: [{ mail: "***@b.c" }, { mail: ["***", "***@e.f"] }] }]);
+  assert.deepEqual(shaped({ redact }, { "user.mail": "a@b.c" }).rows, [{ "user.mail": "***@b.c" }]);
+});
+
+test("no projection shows what a rule on a part or on the whole of it hides", () => {
+  assert.deepEqual(shaped({ fields: ["user"], redact: [{ path: "user.mail", mode: "omit" }] }, { user: { mail: "a@b.c", name: "Ann" } }).rows, [{ user: { name: "Ann" } }]);
+  assert.deepEqual(shaped({ fields: ["user.mail"], redact: [{ path: "user", mode: "hash" }] }, { user: { mail: "a@b.c" } }).rows, [{ "user.mail": null }]);
+  const omitted = shaped({ fields: ["user.mail", "n"], redact: [{ path: "user", mode: "omit" }] }, { user: { mail: "a@b.c" }, n: 1 });
+  assert.deepEqual([omitted.rows, omitted.warnings], [[{ n: 1 }], []]);
+});
+
+test("stored rows are not changed", () => {
+  const row = { user: { mail: "a@b.c" }, long: "x".repeat(9) };
+  shaped({ redact: [{ path: "user.mail", mode: "mask" }], max_field_length: 3 }, row);
+  assert.deepEqual(row, { user: { mail: "a@b.c" }, long: "xxxxxxxxx" });
+});
+
+test("long texts are cut after redaction, in code points, with the suffix counted", () => {
+  const rows = (n: number, value: unknown, suffix?: string) => shaped({ max_field_length: n, ...(suffix === undefined ? {} : { truncate_suffix: suffix }) }, { x: value }).rows[0]?.["x"];
+  assert.equal(rows(5, "abcdef"), "abcd…");
+  assert.equal(rows(5, "abcde"), "abcde");
+  assert.equal(rows(3, "😀😀😀"), "😀😀😀");
+  assert.equal(rows(3, "😀😀😀😀"), "😀😀…");
+  assert.equal(rows(2, "abcdef", "[cut]"), "[cut]");
+  assert.deepEqual(rows(2, { a: ["abc"], n: 12345 }), { a: ["a…"], n: 12345 });
+  const result = shaped({ redact: [{ path: "x", mode: "hash" }], max_field_length: 5 }, { x: "4111111111111111", _id: "a-long-record-id" });
+  assert.deepEqual(result.rows, [{ x: "9bbe…", _id: "a-long-record-id" }]);
+});
+
+test("rows from the end are dropped until the rest fits 100,000 bytes", () => {
+  const big = (n: number) => ({ x: "x".repeat(n) });
+  const six = shaped({}, ...Array.from({ length: 6 }, () => big(30_000)));
+  assert.deepEqual([six.rows.length, six.count, six.truncated], [3, 3, true]);
+  const one = shaped({}, big(120_000));
+  assert.deepEqual([one.rows.length, one.truncated], [0, true]);
+  const bytes = shaped({}, { x: "é".repeat(49_000) }, { x: "" });
+  assert.deepEqual([bytes.rows.length, bytes.truncated], [2, false]);
+});
+
+test("a record may hold any key", () => {
+  const row = JSON.parse(`{"__proto__": {"admin": true}, "constructor": 1}`) as Row;
+  const [found] = shaped({}, row).rows;
+  assert.equal(JSON.stringify(found), `{"__proto__":{"admin":true},"constructor":1}`);
+  assert.equal((found as { admin?: boolean }).admin, undefined);
+});
+
+test.run();
