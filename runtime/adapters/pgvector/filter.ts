@@ -1,0 +1,151 @@
+/**
+ * Filters as SQL over a table with a jsonb column `payload`; a path whose first name is a column of the table reads
+ * the column instead. Pure; every value and path is a parameter. Values are compared as jsonb, so that types compare:
+ * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work.
+ */
+import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import { parseLike } from "../../abi/text.js";
+import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+
+/** A condition with numbered parameters, `$first` onwards. */
+export interface PgFilter {
+  readonly sql: string;
+  readonly params: readonly (string | number | readonly string[])[];
+}
+
+export interface PgTable {
+  /** Column of the record id. */
+  readonly idColumn: string;
+  /** Columns that are filtered as themselves; all others lie in `payload`. */
+  readonly columns: ReadonlySet<string>;
+  /** Number of the first parameter. */
+  readonly first: number;
+}
+
+const PLAIN: PgTable = { idColumn: "id", columns: new Set(), first: 1 };
+
+/** The WHERE condition. @throws BackendError unsupported for text_match and values PostgreSQL cannot hold. */
+export function compileFilter(filter: Filter, table: PgTable = PLAIN): Compiled<PgFilter> {
+  const reduced = reduceFilter(filter);
+  if (typeof reduced === "string") return reduced;
+  const writer = new Writer(table);
+  return { sql: writer.compile(reduced), params: writer.params };
+}
+
+/** A column name as an identifier. */
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+/** Writes one condition; a class because it numbers parameters as it goes. */
+class Writer {
+  readonly params: (string | number | readonly string[])[] = [];
+  constructor(private readonly table: PgTable) {}
+
+  private param(value: string | number | readonly string[]): string {
+    if (String(value).includes("\0")) refuse("pgvector", "texts with a NUL character");
+    this.params.push(value);
+    return `$${this.table.first + this.params.length - 1}`;
+  }
+
+  private json(value: Scalar | readonly Scalar[]): string {
+    if (String(value).includes("\0")) refuse("pgvector", "texts with a NUL character");
+    return `${this.param(JSON.stringify(value))}::jsonb`;
+  }
+
+  compile(filter: Filter): string {
+    if ("and" in filter) return filter.and.map((part) => `(${this.compile(part)})`).join(" AND ");
+    if ("or" in filter) return filter.or.map((part) => `(${this.compile(part)})`).join(" OR ");
+    return filter.path === "id" ? this.idCondition(filter) : this.condition(filter, this.value(filter.path));
+  }
+
+  /** The value at a path as jsonb; SQL NULL where it leads nowhere. */
+  private value(path: string): string {
+    const keys = path.split(".");
+    const [head = "", ...rest] = keys;
+    if (!this.table.columns.has(head)) return `payload #> ${this.param(keys)}::text[]`;
+    const column = `to_jsonb(${quoted(head)})`;
+    return rest.length === 0 ? column : `${column} #> ${this.param(rest)}::text[]`;
+  }
+
+  /** Ids are texts to every operator. */
+  private idCondition(condition: Condition): string {
+    const id = `${quoted(this.table.idColumn)}::text`;
+    const { op } = condition;
+    switch (op) {
+      case "eq":
+        return `${id} = ${this.param(String(operandOf(condition)))}`;
+      case "ne":
+        return `${id} <> ${this.param(String(operandOf(condition)))}`;
+      case "in":
+        return `${id} = ANY(${this.param(operandsOf(condition).map(String))}::text[])`;
+      case "nin":
+        return `${id} <> ALL(${this.param(operandsOf(condition).map(String))}::text[])`;
+      case "gt":
+      case "gte":
+      case "lt":
+      case "lte":
+        return `${id} COLLATE "C" ${OPERATORS[op]} ${this.param(String(operandOf(condition)))}`;
+      case "like":
+        return `${id} ILIKE ${this.param(pattern(String(condition.value)))}`;
+      default:
+        return refuse("pgvector", `the operator ${op} on record ids`);
+    }
+  }
+
+  private condition(condition: Condition, value: string): string {
+    const { op } = condition;
+    switch (op) {
+      case "eq":
+        return `${value} = ${this.json(operandOf(condition))}`;
+      case "ne":
+        return `${value} IS DISTINCT FROM ${this.json(operandOf(condition))}`;
+      case "in":
+        return this.among(value, operandsOf(condition));
+      case "nin":
+        return `(${this.among(value, operandsOf(condition))}) IS NOT TRUE`;
+      case "gt":
+      case "gte":
+      case "lt":
+      case "lte":
+        return this.ordered(value, OPERATORS[op], operandOf(condition));
+      case "exists":
+        return condition.value === true ? `jsonb_typeof(${value}) <> 'null'` : `(jsonb_typeof(${value}) <> 'null') IS NOT TRUE`;
+      case "is_null":
+        return condition.value === true ? `jsonb_typeof(${value}) = 'null'` : `(jsonb_typeof(${value}) = 'null') IS NOT TRUE`;
+      case "contains_any":
+        return this.hasElement(value, this.json(operandsOf(condition)));
+      case "contains_all":
+        return `jsonb_typeof(${value}) = 'array' AND ${value} @> ${this.json(operandsOf(condition))}`;
+      case "like":
+        return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' ILIKE ${this.param(pattern(String(condition.value)))}`;
+      case "text_match":
+        return refuse("pgvector", "the operator text_match");
+      default:
+        return op satisfies never;
+    }
+  }
+
+  /** The value itself is among the operands, or it is a list with one of them in it. */
+  private among(value: string, operands: readonly Scalar[]): string {
+    const set = this.json(operands);
+    return `${value} IN (SELECT jsonb_array_elements(${set})) OR (${this.hasElement(value, set)})`;
+  }
+
+  private hasElement(value: string, set: string): string {
+    return `jsonb_typeof(${value}) = 'array' AND EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${value} END) e WHERE e IN (SELECT jsonb_array_elements(${set})))`;
+  }
+
+  /** Each type has its own order; jsonb's order of texts follows the database's locale, so texts leave it. */
+  private ordered(value: string, operator: string, operand: Scalar): string {
+    if (typeof operand === "number") return `jsonb_typeof(${value}) = 'number' AND ${value} ${operator} ${this.json(operand)}`;
+    return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ${operator} ${this.param(String(operand))}`;
+  }
+}
+
+/** The pattern with a backslash only where ILIKE needs one: it refuses a lone one at the end. */
+function pattern(text: string): string {
+  return parseLike(text).map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text.replace(/[\\%_]/g, "\\$&"))).join("");
+}
