@@ -1,0 +1,126 @@
+/** Settings that concern every tool: who may call, how often, and what is written down. */
+import type { ConnectionPlan, Json } from "../../runtime/abi/plan.js";
+import type { ServePlan } from "../../runtime/abi/call.js";
+import { same, show, without, type Changes } from "./change.js";
+
+type Section = { readonly [key: string]: Json };
+
+function section(value: Json | undefined): Section | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : undefined;
+}
+
+function texts(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+export function compareSettings(old: ServePlan, next: ServePlan, changes: Changes): void {
+  compareRbac(section(old.security?.["rbac"]), section(next.security?.["rbac"]), changes);
+  compareRates(section(old.security?.["rate_limit"]), section(next.security?.["rate_limit"]), changes);
+  const [oldAuth, nextAuth] = [old.security?.["auth"], next.security?.["auth"]];
+  // Whether another issuer or key file admits fewer callers cannot be seen from here.
+  if (!same(oldAuth, nextAuth)) changes.add("isolation-weakening", "security.auth", "callers are authenticated another way");
+  compareHardening(section(old.hardening), section(next.hardening), changes);
+  if (old.authoring?.define_tool !== next.authoring?.define_tool) {
+    const on = next.authoring?.define_tool === true;
+    changes.add(on ? "isolation-weakening" : "breaking", "authoring", on ? "callers may look at any collection and draft tools" : "describe_collection and define_tool are gone");
+  }
+  compareObservability(old, next, changes);
+  if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${next.deadline_s ?? 25} s instead of ${old.deadline_s ?? 25}`);
+}
+
+function compareRbac(old: Section | undefined, next: Section | undefined, changes: Changes): void {
+  const subject = "security.rbac";
+  if (same(old, next)) return;
+  if (old === undefined) return changes.add("breaking", subject, "roles are checked now");
+  if (next === undefined) return changes.add("isolation-weakening", subject, "roles are no longer checked");
+  for (const key of ["default_role", "role_claim"] as const) {
+    if (!same(old[key], next[key])) changes.add("isolation-weakening", subject, `${key} is ${show(next[key])} instead of ${show(old[key])}`);
+  }
+  const [gone, added] = [without(texts(old["deny_tools"]), texts(next["deny_tools"])), without(texts(next["deny_tools"]), texts(old["deny_tools"]))];
+  if (gone.length > 0) changes.add("isolation-weakening", subject, `${show(gone)} are no longer denied to everyone`);
+  if (added.length > 0) changes.add("breaking", subject, `${show(added)} are denied to everyone now`);
+  const [before, after] = [section(old["roles"]) ?? {}, section(next["roles"]) ?? {}];
+  for (const role of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [had, has] = [texts(section(before[role])?.["allow"]), texts(section(after[role])?.["allow"])];
+    compareRole(role, had, has, changes);
+  }
+}
+
+function compareRole(role: string, had: readonly string[], has: readonly string[], changes: Changes): void {
+  const [gained, lost] = [without(has, had), without(had, has)];
+  if (gained.length > 0 && !had.includes("*")) changes.add("isolation-weakening", "security.rbac", `role '${role}' may also call ${show(gained)}`);
+  if (lost.length > 0 && !has.includes("*")) changes.add("breaking", "security.rbac", `role '${role}' may no longer call ${show(lost)}`);
+}
+
+/** Calls per minute of `N`, `N/unit`; Infinity for none. */
+function perMinute(value: Json | undefined): number {
+  if (typeof value === "number") return value > 0 ? value : Infinity;
+  const match = typeof value === "string" ? /^\s*(\d+(?:\.\d+)?)\s*(?:\/\s*(\w+))?\s*$/.exec(value) : null;
+  if (match === null) return Infinity;
+  const units: { readonly [letter: string]: number } = { s: 60, m: 1, h: 1 / 60, d: 1 / 1440 };
+  return Number(match[1]) > 0 ? Number(match[1]) * (units[(match[2] ?? "m").charAt(0).toLowerCase()] ?? 1) : Infinity;
+}
+
+function compareRates(old: Section | undefined, next: Section | undefined, changes: Changes): void {
+  const subject = "security.rate_limit";
+  if (same(old, next)) return;
+  if (old === undefined) return changes.add("breaking", subject, "calls are limited now");
+  if (next === undefined) return changes.add("isolation-weakening", subject, "calls are no longer limited");
+  for (const group of ["global", "per_principal", "per_tool"]) {
+    const [before, after] = [section(old[group]) ?? {}, section(next[group]) ?? {}];
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      const [had, has] = [perMinute(before[key]), perMinute(after[key])];
+      if (had !== has) changes.add(has > had ? "isolation-weakening" : "breaking", subject, `${group}.${key} is ${show(after[key])} instead of ${show(before[key])}`);
+    }
+  }
+  if (!same(old["on_store_error"], next["on_store_error"])) {
+    changes.add(next["on_store_error"] === "open" ? "isolation-weakening" : "behavioural", subject, `while the store is down, calls are ${next["on_store_error"] === "open" ? "let through" : "refused"}`);
+  }
+  if (!same(old["store"], next["store"]) || !same(old["redis_url"], next["redis_url"])) changes.add("behavioural", subject, "counters are kept elsewhere");
+}
+
+function compareHardening(old: Section | undefined, next: Section | undefined, changes: Changes): void {
+  const subject = "profiles.enterprise";
+  if (same(old, next)) return;
+  if (old === undefined) return changes.add("breaking", subject, "the hardening profile is on now");
+  if (next === undefined) return changes.add("isolation-weakening", subject, "the hardening profile is off now");
+  for (const key of ["disable_authoring", "disable_meta_tools", "require_tenancy"]) {
+    if (old[key] !== next[key]) changes.add(next[key] === true ? "breaking" : "isolation-weakening", subject, `${key} is ${show(next[key])} now`);
+  }
+  const [had, has] = [Number(old["max_limit_max"]), Number(next["max_limit_max"])];
+  if (had !== has) changes.add(has > had ? "isolation-weakening" : "breaking", subject, `max_limit_max is ${has} instead of ${had}`);
+  const [before, after] = [old["allowed_backends"], next["allowed_backends"]];
+  if (same(before, after)) return;
+  const wider = !Array.isArray(after) || (Array.isArray(before) && without(after, before).length > 0);
+  changes.add(wider ? "isolation-weakening" : "breaking", subject, `allowed_backends is ${show(after)} instead of ${show(before)}`);
+}
+
+function compareObservability(old: ServePlan, next: ServePlan, changes: Changes): void {
+  const [oldAudit, nextAudit] = [section(old.observability?.["audit"]), section(next.observability?.["audit"])];
+  const names = (audit: Section | undefined): readonly string[] => texts(section(audit?.["redact"])?.["arg_fields"]);
+  const bared = oldAudit === undefined || nextAudit === undefined ? [] : without(names(oldAudit), names(nextAudit));
+  if (bared.length > 0) changes.add("isolation-weakening", "observability.audit", `arguments ${show(bared)} are written to the audit log as they are`);
+  for (const key of ["audit", "tracing", "metrics"] as const) {
+    const [before, after] = [old.observability?.[key], next.observability?.[key]];
+    if (same(before, after) || (key === "audit" && bared.length > 0)) continue;
+    changes.add("behavioural", `observability.${key}`, before === undefined ? "is on now" : after === undefined ? "is off now" : "is set another way");
+  }
+}
+
+export function compareConnections(old: { readonly [name: string]: ConnectionPlan }, next: { readonly [name: string]: ConnectionPlan }, changes: Changes): void {
+  for (const [name, before] of Object.entries(old)) {
+    const after = Object.hasOwn(next, name) ? next[name] : undefined;
+    const subject = `connection ${name}`;
+    if (after === undefined) changes.add("behavioural", subject, `connection '${name}' is gone`);
+    else if (before.backend !== after.backend) changes.add("behavioural", subject, `connection '${name}' is ${after.backend} instead of ${before.backend}`);
+    // Settings may hold addresses and keys; their values are not repeated.
+    else if (!same(before, after)) changes.add("behavioural", subject, `connection '${name}' is set another way (${changedKeys(before, after).join(", ")})`);
+  }
+  for (const name of Object.keys(next)) if (!Object.hasOwn(old, name)) changes.add("additive", `connection ${name}`, `connection '${name}' is new`);
+}
+
+function changedKeys(before: ConnectionPlan, after: ConnectionPlan): readonly string[] {
+  const keys = new Set([...Object.keys(before.settings), ...Object.keys(after.settings)]);
+  const settings = [...keys].filter((key) => !same(before.settings[key], after.settings[key]));
+  return same(before.credentials, after.credentials) ? settings : [...settings, "credentials"];
+}
