@@ -137,12 +137,13 @@ export interface Program {
 
 /** Who asks for one call, and for how long; made by a transport, a test, or an embedding application. */
 export interface Caller {
+  /** For logs and traces; read only when something is logged, so it may be made on first use. */
   readonly requestId: string;
   readonly principal: Principal;
   /** Milliseconds this call may take; the catalog's deadline (25,000) when absent. */
   readonly deadlineMs?: number;
-  /** Aborts when the client cancels or goes away. */
-  readonly signal?: AbortSignal;
+  /** Aborts when the client cancels or goes away. Read only when a step waits for something: it may be made on first use. */
+  readonly signal?: AbortSignal | undefined;
   /** Report the native query in the envelope. */
   readonly debug?: boolean;
 }

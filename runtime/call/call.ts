@@ -32,7 +32,6 @@ export async function runCall(running: Running, tool: string, args: unknown, cal
   if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
   const validated = validateArgs(validator, args);
   const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, running.services);
-  if (caller.signal?.aborted === true) throw new ToolError("cancelled", "the call was cancelled");
   try {
     return await untilDeadline(call, (handler as Handler)(validated, call));
   } catch (error) {

@@ -5,15 +5,14 @@
  */
 import type { CallContext, CallServices, Caller, Principal } from "../abi/call.js";
 import { ToolError, toolError } from "../abi/errors.js";
-import { Deadline } from "../limits/deadline.js";
+import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 
 /** Nobody in particular: stdio, `--auth none`, `toolsrv test`. */
 export const ANONYMOUS: Principal = { id: null, claims: {}, headers: {} };
 
 /** The state of one call. A class because it has a lifetime: its deadline must be ended. */
-export class Call implements CallContext {
+export class Call implements CallContext, DeadlineOptions {
   readonly tool: string;
-  readonly requestId: string;
   readonly principal: Principal;
   readonly startedMs: number;
   readonly deadlineMs: number;
@@ -21,24 +20,41 @@ export class Call implements CallContext {
   readonly debug: boolean;
   readonly services: CallServices;
   readonly deadline: Deadline;
+  readonly #caller: Caller;
 
   constructor(tool: string, caller: Caller, deadlineMs: number, services: CallServices) {
     this.tool = tool;
-    this.requestId = caller.requestId;
     this.principal = caller.principal;
     this.startedMs = services.now();
     this.deadlineMs = deadlineMs;
     this.debug = caller.debug === true;
     this.services = services;
-    this.deadline = new Deadline({
-      timeoutMs: deadlineMs,
-      parent: caller.signal,
-      onTimeout: () => toolError("timeout", { tool, seconds: deadlineMs / 1000 }),
-      onCancel: () => new ToolError("cancelled", "the call was cancelled"),
-    });
+    this.#caller = caller;
+    this.deadline = new Deadline(this);
+  }
+
+  get requestId(): string {
+    return this.#caller.requestId;
   }
 
   get signal(): AbortSignal {
     return this.deadline.signal;
+  }
+
+  // ---- what the deadline asks when its clock is started ------------------------------------------------------------
+  get timeoutMs(): number {
+    return this.deadlineMs;
+  }
+
+  get parent(): AbortSignal | undefined {
+    return this.#caller.signal;
+  }
+
+  onTimeout(): Error {
+    return toolError("timeout", { tool: this.tool, seconds: this.deadlineMs / 1000 });
+  }
+
+  onCancel(): Error {
+    return new ToolError("cancelled", "the call was cancelled");
   }
 }

@@ -3,14 +3,15 @@
  * waits for I/O pays nothing; the pending timer is dropped when the call ends.
  */
 
+/** What a deadline belongs to. Asked only once the clock is started, so that an owner may make each part on demand. */
 export interface DeadlineOptions {
   readonly timeoutMs: number;
   /** Cancellation by the client, or a lost connection. */
   readonly parent?: AbortSignal | undefined;
   /** Reason of the abort when time runs out. */
-  readonly onTimeout: () => Error;
+  onTimeout(): Error;
   /** Reason of the abort when `parent` aborts. */
-  readonly onCancel: () => Error;
+  onCancel(): Error;
 }
 
 /** One call's deadline; `end` must be called when the call is over. */
@@ -18,6 +19,8 @@ export class Deadline {
   #controller: AbortController | null = null;
   #timer: NodeJS.Timeout | null = null;
   #listener: ((reason: Error) => void) | null = null;
+  #parent: AbortSignal | undefined = undefined;
+  #cancel: (() => void) | null = null;
   readonly #options: DeadlineOptions;
 
   constructor(options: DeadlineOptions) {
@@ -45,23 +48,25 @@ export class Deadline {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#listener = null;
-    this.#options.parent?.removeEventListener("abort", this.#cancel);
+    if (this.#parent !== undefined && this.#cancel !== null) this.#parent.removeEventListener("abort", this.#cancel);
   }
 
   #start(): AbortController {
     const controller = new AbortController();
     this.#controller = controller;
-    const { parent, timeoutMs, onTimeout } = this.#options;
+    const { parent, timeoutMs } = this.#options;
     if (parent?.aborted === true) {
-      this.#cancel();
+      this.#abort(this.#options.onCancel());
       return controller;
     }
-    parent?.addEventListener("abort", this.#cancel, { once: true });
-    this.#timer = setTimeout(() => this.#abort(onTimeout()), timeoutMs);
+    if (parent !== undefined) {
+      this.#parent = parent;
+      this.#cancel = () => this.#abort(this.#options.onCancel());
+      parent.addEventListener("abort", this.#cancel, { once: true });
+    }
+    this.#timer = setTimeout(() => this.#abort(this.#options.onTimeout()), timeoutMs);
     return controller;
   }
-
-  readonly #cancel = (): void => this.#abort(this.#options.onCancel());
 
   #abort(reason: Error): void {
     this.#controller?.abort(reason);

@@ -3,10 +3,11 @@
  * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
  */
 import { randomUUID } from "node:crypto";
+import type { Caller, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
-import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isObject, type Request, resultText } from "./jsonrpc.js";
+import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, resultText, type Request, type RequestId } from "./jsonrpc.js";
 import { resolveTarget } from "./meta-tools.js";
 import { failureResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
@@ -35,18 +36,38 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
 
 async function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Promise<Answer | null> {
   const { id } = request;
-  const signal = peer.begin(id);
-  if (signal === null) return answer(errorText(null, -32600, "a call with this id is still running"), 400);
-  const caller = { requestId: randomUUID(), principal: peer.principal, signal };
+  if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
+  const caller = new PeerCaller(peer, id);
   try {
     const payload = isAuthoring(mcp, tool)
       ? await mcp.authoring.call(tool, isObject(args) ? args : {}, caller)
       : await mcp.engine.call(tool, args, caller);
     return answer(resultText(id, payloadResult(payload, version)));
   } catch (error) {
-    return failure(mcp, error, request, peer, tool, caller.requestId);
+    return failure(mcp, error, request, peer, tool, caller);
   } finally {
     peer.end(id);
+  }
+}
+
+/** The caller that a peer is for one call. What most calls never need is made when it is asked for. */
+class PeerCaller implements Caller {
+  readonly principal: Principal;
+  private made: string | null = null;
+
+  constructor(
+    private readonly peer: Peer,
+    private readonly id: RequestId,
+  ) {
+    this.principal = peer.principal;
+  }
+
+  get requestId(): string {
+    return (this.made ??= randomUUID());
+  }
+
+  get signal(): AbortSignal {
+    return this.peer.signal(this.id);
   }
 }
 
@@ -55,7 +76,7 @@ function isAuthoring(mcp: McpServer, tool: string): mcp is McpServer & { readonl
 }
 
 /** Words what a call threw. What is neither the caller's nor a store's doing is a bug: logged whole, answered -32603. */
-function failure(mcp: McpServer, error: unknown, request: Request, peer: Peer, tool: string, requestId: string): Answer | null {
+function failure(mcp: McpServer, error: unknown, request: Request, peer: Peer, tool: string, caller: Caller): Answer | null {
   const { id } = request;
   if (isToolError(error)) {
     if (error.code === "cancelled") return null;
@@ -73,9 +94,9 @@ function failure(mcp: McpServer, error: unknown, request: Request, peer: Peer, t
   }
   if (isBackendError(error)) {
     const retryable = error.kind === "unreachable" || error.kind === "busy";
-    mcp.log.warn("backend error", { request_id: requestId, tool, backend: error.backend, kind: error.kind, error });
+    mcp.log.warn("backend error", { request_id: caller.requestId, tool, backend: error.backend, kind: error.kind, error });
     return answer(resultText(id, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool })));
   }
-  mcp.log.error("tool call failed", { request_id: requestId, tool, error });
+  mcp.log.error("tool call failed", { request_id: caller.requestId, tool, error });
   return answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }

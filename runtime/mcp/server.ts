@@ -32,11 +32,10 @@ export interface Peer {
   readonly version: ProtocolVersion | null;
   /** initialize has settled on a version. */
   agree(version: ProtocolVersion): void;
-  /**
-   * A call begins. The signal aborts when the peer cancels it or goes away.
-   * `null` when a call with this id is running: the two could not be told apart.
-   */
-  begin(id: RequestId): AbortSignal | null;
+  /** A call begins; false when a call with this id is running, because the two could not be told apart. */
+  begin(id: RequestId): boolean;
+  /** Aborts when the peer cancels the running call with this id, or goes away; made on first use. */
+  signal(id: RequestId): AbortSignal;
   /** The call is over and its answer written, or dropped. */
   end(id: RequestId): void;
   /** Aborts the call with this id of this peer, if it is running. */

@@ -7,8 +7,9 @@ import type { HttpReply } from "../transport/types.js";
 
 export class HttpPeer implements Peer {
   readonly transport = "http";
-  /** Ids of the calls of this request; more than one only in a batch. */
-  private readonly calls: RequestId[] = [];
+  /** Ids of the calls of this request: one, or several in a batch. */
+  private first: RequestId | null = null;
+  private more: Set<RequestId> | null = null;
   private gone: AbortController | null = null;
 
   constructor(
@@ -20,9 +21,17 @@ export class HttpPeer implements Peer {
   /** Without sessions there is nothing to remember: each request names its version. */
   agree(): void {}
 
-  begin(id: RequestId): AbortSignal | null {
-    if (this.calls.includes(id)) return null;
-    this.calls.push(id);
+  begin(id: RequestId): boolean {
+    if (this.first === null) {
+      this.first = id;
+      return true;
+    }
+    if (this.first === id || this.more?.has(id) === true) return false;
+    (this.more ??= new Set()).add(id);
+    return true;
+  }
+
+  signal(): AbortSignal {
     if (this.gone === null) {
       const gone = new AbortController();
       this.gone = gone;

@@ -78,7 +78,8 @@ class StdioPeer implements Peer {
   readonly transport = "stdio";
   readonly principal = OWNER;
   version: ProtocolVersion | null = null;
-  private readonly calls = new Map<RequestId, AbortController>();
+  /** Running calls; the controller is made when a call asks for its signal, or when it is cancelled. */
+  private readonly calls = new Map<RequestId, AbortController | null>();
 
   constructor(private readonly onAgreed: () => void) {}
 
@@ -87,11 +88,14 @@ class StdioPeer implements Peer {
     this.onAgreed();
   }
 
-  begin(id: RequestId): AbortSignal | null {
-    if (this.calls.has(id)) return null;
-    const controller = new AbortController();
-    this.calls.set(id, controller);
-    return controller.signal;
+  begin(id: RequestId): boolean {
+    if (this.calls.has(id)) return false;
+    this.calls.set(id, null);
+    return true;
+  }
+
+  signal(id: RequestId): AbortSignal {
+    return this.controller(id).signal;
   }
 
   end(id: RequestId): void {
@@ -99,10 +103,16 @@ class StdioPeer implements Peer {
   }
 
   cancel(id: RequestId): void {
-    this.calls.get(id)?.abort();
+    if (this.calls.has(id)) this.controller(id).abort();
   }
 
   cancelAll(): void {
-    for (const controller of this.calls.values()) controller.abort();
+    for (const id of this.calls.keys()) this.cancel(id);
+  }
+
+  private controller(id: RequestId): AbortController {
+    const made = this.calls.get(id) ?? new AbortController();
+    if (this.calls.has(id)) this.calls.set(id, made);
+    return made;
   }
 }

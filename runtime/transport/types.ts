@@ -60,6 +60,8 @@ export interface SocketRoute<State> {
   readonly headers?: readonly string[];
   /** Largest client frame in bytes. */
   readonly maxMessageBytes: number;
+  /** What binary client frames get: the connection is closed with 1003 (the default), or they are ignored. */
+  readonly binary?: "refuse" | "ignore";
   /** Outbox bound per socket in bytes, passed by at most one message; a socket over it gets "dropped". */
   readonly maxBufferedBytes: number;
   /** Refuse with a status, or accept with the per-socket state and the sub-protocol to echo. */
@@ -76,6 +78,8 @@ export interface HttpServerOptions {
   readonly sockets?: readonly SocketRoute<never>[];
   /** Answers what no route matches. */
   readonly notFound: HttpRoute["handler"];
+  /** Body of the errors that the transport answers itself (400, 413, 500); `{"error":{"code","message"}}` by default. */
+  readonly errorBody?: (code: string, message: string) => string;
   /** A handler threw: a bug. The client has been answered 500. */
   readonly onError: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
 }

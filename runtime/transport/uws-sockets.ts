@@ -56,8 +56,9 @@ export function socketBehavior(
     open: (ws) => guarded(ws, (peer, state) => route.open(peer, state)),
     message(ws, message, isBinary) {
       guarded(ws, (peer, state) => {
-        if (isBinary) peer.close(1003, "text frames only");
-        else if (message.byteLength > route.maxMessageBytes) peer.close(1009, "frame too large");
+        if (isBinary) {
+          if (route.binary !== "ignore") peer.close(1003, "text frames only");
+        } else if (message.byteLength > route.maxMessageBytes) peer.close(1009, "frame too large");
         else route.message(peer, state, Buffer.from(message).toString());
       });
     },

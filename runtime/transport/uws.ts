@@ -39,14 +39,21 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
       (error) => report(error, { method: "GET", path: route.pattern }),
     ));
   }
-  for (const route of options.routes) register(app, route, report);
-  register(app, { method: "ANY", pattern: "/*", handler: options.notFound, bodyLimitBytes: 0 }, report);
+  const errorBody = options.errorBody ?? defaultErrorBody;
+  for (const route of options.routes) register(app, route, report, errorBody);
+  register(app, { method: "ANY", pattern: "/*", handler: options.notFound, bodyLimitBytes: 0 }, report, errorBody);
   return new UwsServer(uws, app);
 }
 
-function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onError"]): void {
+type ErrorBody = NonNullable<HttpServerOptions["errorBody"]>;
+
+function defaultErrorBody(code: string, message: string): string {
+  return JSON.stringify({ error: { code, message } });
+}
+
+function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onError"], errorBody: ErrorBody): void {
   const { pattern } = route;
-  const handle = requestHandler(route, onError);
+  const handle = requestHandler(route, onError, errorBody);
   switch (route.method) {
     case "GET":
       app.get(pattern, handle);
@@ -72,7 +79,7 @@ function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onE
   }
 }
 
-function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"]): UwsHandler {
+function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], errorBody: ErrorBody): UwsHandler {
   const shape = routeShape(route.pattern, route.headers ?? NO_HEADERS);
   const limitBytes = route.bodyLimitBytes ?? 0;
 
@@ -86,7 +93,7 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"])
     }
   };
   const fail = (error: unknown, request: CopiedRequest, reply: UwsReply): void => {
-    reply.send(500, JSON_HEADERS, '{"error":{"code":"internal","message":"internal error"}}');
+    reply.send(500, JSON_HEADERS, errorBody("internal", "internal error"));
     onError(error, request);
   };
 
@@ -103,16 +110,16 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"])
     });
     const length = req.getHeader("content-length");
     if (length !== "" && hasConflictingLengths(req)) {
-      reply.sendAndClose(400, JSON_HEADERS, '{"error":{"code":"bad_request","message":"two different Content-Length headers"}}');
+      reply.sendAndClose(400, JSON_HEADERS, errorBody("bad_request", "two different Content-Length headers"));
       return;
     }
-    const hasBody = (length !== "" && length !== "0") || req.getHeader("transfer-encoding") !== "";
+    const hasBody = length === "" || length === "0" ? req.getHeader("transfer-encoding") !== "" : true;
     if (!hasBody) {
       run(request, reply);
       reply.corked = false;
       return;
     }
-    readBody(res, reply, limitBytes, Number(length || 0), (body) => {
+    readBody(res, reply, { limitBytes, errorBody }, Number(length || 0), (body) => {
       request.body = body;
       reply.corked = true;
       run(request, reply);
@@ -123,9 +130,10 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"])
 }
 
 /** Reads the body, or answers 413. `declaredBytes` is 0 for a chunked body. */
-function readBody(res: UwsResponse, reply: UwsReply, limitBytes: number, declaredBytes: number, done: (body: Buffer) => void): void {
+function readBody(res: UwsResponse, reply: UwsReply, limit: BodyLimit, declaredBytes: number, done: (body: Buffer) => void): void {
+  const { limitBytes } = limit;
   if (declaredBytes > limitBytes + DISCARD_BYTES) {
-    refuseBody(reply, limitBytes);
+    refuseBody(reply, limit);
     return;
   }
   const reader = new BodyReader(limitBytes);
@@ -133,16 +141,21 @@ function readBody(res: UwsResponse, reply: UwsReply, limitBytes: number, declare
     if (reply.aborted || reply.answered) return;
     reader.push(chunk);
     if (reader.over) {
-      if (isLast || reader.seenBytes > limitBytes + DISCARD_BYTES) refuseBody(reply, limitBytes);
+      if (isLast || reader.seenBytes > limitBytes + DISCARD_BYTES) refuseBody(reply, limit);
       return;
     }
     if (isLast) done(reader.finish());
   });
 }
 
-function refuseBody(reply: UwsReply, limitBytes: number): void {
+interface BodyLimit {
+  readonly limitBytes: number;
+  readonly errorBody: ErrorBody;
+}
+
+function refuseBody(reply: UwsReply, { limitBytes, errorBody }: BodyLimit): void {
   const message = limitBytes === 0 ? "this path takes no body" : `the body is larger than ${limitBytes} bytes`;
-  reply.sendAndClose(413, JSON_HEADERS, JSON.stringify({ error: { code: "body_too_large", message } }));
+  reply.sendAndClose(413, JSON_HEADERS, errorBody("body_too_large", message));
 }
 
 /** A proxy before us may have believed the other one: where two lengths disagree, the request's end is a matter of opinion. */

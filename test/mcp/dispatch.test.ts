@@ -41,11 +41,14 @@ class TestPeer implements Peer {
     this.version = version;
   }
 
-  begin(id: RequestId): AbortSignal | null {
-    if (this.running.has(id)) return null;
-    const controller = new AbortController();
-    this.running.set(id, controller);
-    return controller.signal;
+  begin(id: RequestId): boolean {
+    if (this.running.has(id)) return false;
+    this.running.set(id, new AbortController());
+    return true;
+  }
+
+  signal(id: RequestId): AbortSignal {
+    return this.running.get(id)?.signal ?? AbortSignal.abort();
   }
 
   end(id: RequestId): void {

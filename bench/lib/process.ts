@@ -1,0 +1,33 @@
+/** Servers under load, each in a process of its own. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface BenchServer {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts `bench/<file>` and waits until it has written "port N" or a URL with a port on standard error. */
+export function startServer(file: string, args: readonly string[] = []): Promise<BenchServer> {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [...process.execArgv, "--", path, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stderr?.on("data", (chunk) => {
+      text += String(chunk);
+      const port = /(?:port |127\.0\.0\.1:)(\d+)/.exec(text)?.[1];
+      if (port === undefined) return;
+      resolve({
+        port: Number(port),
+        pid: child.pid ?? 0,
+        async stop() {
+          child.kill("SIGKILL");
+          await ended;
+        },
+      });
+    });
+    void ended.then(() => reject(new Error(`${file} ended before it listened:\n${text}`)));
+  });
+}
