@@ -83,7 +83,7 @@ const RULES: readonly Rule[] = [
     because: "what all phases share knows the abi and no phase, but for the generated types of the catalog",
   },
   {
-    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/*/filter.ts", "runtime/adapters/capabilities.ts"], packages: ["yaml", "zod"],
+    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/*/filter.ts", "runtime/adapters/{capabilities,extras}.ts"], packages: ["yaml", "zod"],
     because: "a phase knows no other phase; check runs the adapters' own pure filter compilers",
   },
   {
@@ -142,7 +142,7 @@ const RULES: readonly Rule[] = [
 const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
 
 /** Files that may touch the process, the console and the clock. */
-const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/transport/**"];
+const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/transport/**"];
 
 interface Import {
   readonly from: string;
@@ -168,6 +168,14 @@ test("the process, the console and the clock are touched only at the edges", () 
     .flatMap((file) => touches(file, readFileSync(repo(file), "utf8")));
   assert.deepEqual(found, []);
   assert.deepEqual(touches("a.ts", "// process.exit(1)\nconst x = { process: 1 };\nprocess.exit(1); x.process;"), ["a.ts:3 uses process.exit"]);
+});
+
+test("packages are pinned, and the MCP SDK is of major version 2", () => {
+  const manifest: { readonly [kind: string]: { readonly [name: string]: string } } = JSON.parse(readFileSync(repo("package.json"), "utf8"));
+  const needed = { ...manifest["dependencies"], ...manifest["optionalDependencies"], ...manifest["devDependencies"] };
+  const loose = Object.entries(needed).filter(([name, version]) => !name.startsWith("@types/") && !/^(\d+\.\d+\.\d+\S*|npm:\S+@\d+\.\d+\.\d+)$/.test(version));
+  assert.deepEqual(loose, []);
+  for (const name of ["@modelcontextprotocol/core", "@modelcontextprotocol/client"]) assert.match(needed[name] ?? "", /^2\./, name);
 });
 
 test("every rule is about files that exist", () => {

@@ -52,7 +52,7 @@ const CALLS: readonly Call[] = [
     says: "The same words behind a fence: one studio's films, whatever is asked",
     tool: "search_paramount_movies",
     args: { query: "night of the living dead", genre: ["Horror"], limit: 5 },
-    columns: [TITLE, RELEASED, RATING, SCORE],
+    columns: [TITLE, RELEASED, STUDIO, RATING, SCORE],
   },
   {
     says: "Films of one director, without a search text",
