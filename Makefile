@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build types gen gen-check layout out out-check smoke clean
+.PHONY: all check demo test setup build types gen gen-check layout out out-check smoke bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
@@ -54,6 +54,10 @@ out: build
 smoke: out-check
 	@.ci/smoke 22
 	@.ci/smoke 24
+
+# Ratios against peers in the same run; CASES="tools-call" runs some. wrk makes the load where it is installed.
+bench: out-check
+	@node dist/bench/run.js $(CASES)
 
 clean:
 	rm -rf dist coverage .cache out/*.js out/*.js.map
