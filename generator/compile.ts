@@ -6,7 +6,7 @@
 import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
-import { check, type Target } from "./3-check/index.js";
+import { check, type CheckOptions } from "./3-check/index.js";
 import { certify } from "./3-check/guard.js";
 import { plan } from "./4-plan/index.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
@@ -22,16 +22,18 @@ export interface Compiled {
   readonly checked: Checked;
 }
 
-export interface CompileOptions {
+export interface CompileOptions extends Partial<CheckOptions> {
   readonly interpolation: Interpolation;
   /** What the catalog is compiled for; `serve`, the strictest, when absent. */
-  readonly target?: Target;
+  readonly target?: CheckOptions["target"];
 }
 
 /** The result of a compilation; `value` is null when there is any error. */
 export interface Compilation extends Pass<Compiled> {
   /** For the positions of diagnostics; null when the text was no YAML at all. */
   readonly source: Locatable | null;
+  /** The catalog with defaults, errors or not; null when it could not be read as a mapping. */
+  readonly resolved: Resolved | null;
 }
 
 /** Compiles a catalog. Pure: reads nothing but its arguments, never throws for what a user wrote. */
@@ -50,7 +52,7 @@ export function analyze(source: SourceFile, options: CompileOptions): Pass<Check
   const parsed = parse(source);
   if (parsed.value === null) return { value: null, diagnostics: parsed.diagnostics, source: parsed.source, resolved: null };
   const resolved = resolve(parsed.value, options);
-  const result = check(resolved.value, { target: options.target ?? "serve" });
+  const result = check(resolved.value, { ...options, target: options.target ?? "serve" });
   const diagnostics: readonly Diagnostic[] = [...parsed.diagnostics, ...nameTools([...resolved.diagnostics, ...result.diagnostics], parsed.value.value.tools)];
   return { value: hasErrors(diagnostics) ? null : result.value, diagnostics, source: parsed.source, resolved: resolved.value };
 }

@@ -58,6 +58,15 @@ export function nameTools(diagnostics: readonly Diagnostic[], tools: unknown): r
   });
 }
 
+/** The diagnostics without repetitions. */
+export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter((diagnostic) => {
+    const key = `${diagnostic.code}\0${diagnostic.message}\0${diagnostic.tool ?? ""}\0${diagnostic.at === null ? "" : formatPath(diagnostic.at.path)}`;
+    return !seen.has(key) && seen.add(key) !== null;
+  });
+}
+
 /** Whether any diagnostic refuses the catalog. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === "error");

@@ -3,13 +3,16 @@
  * that the planner asks for. Rules know the resolved catalog, the capability table and the stores' pure filter
  * compilers, and nothing that does I/O.
  */
-import { createReporter, hasErrors } from "../diagnostics.js";
+import { createReporter, distinct, hasErrors } from "../diagnostics.js";
 import type { Checked, Pass, Resolved } from "../ir.js";
+import { reportPackages } from "./packages.js";
+import { reportEnterprise, reportHardening, reportPacks } from "./profiles.js";
 import { createSubject, type Rule } from "./rule.js";
 import * as builtins from "./rules/builtins.js";
 import * as catalog from "./rules/catalog.js";
 import * as connections from "./rules/connections.js";
 import * as filters from "./rules/filters.js";
+import * as hosts from "./rules/hosts.js";
 import * as kinds from "./rules/kinds.js";
 import * as output from "./rules/output.js";
 import * as parameters from "./rules/parameters.js";
@@ -19,17 +22,32 @@ import * as security from "./rules/security.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, queries, output, pipelines, builtins, security]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, queries, output, pipelines, builtins, security, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };
 
+export interface CheckOptions {
+  readonly target: Target;
+  /** Rules of the enterprise profile too. */
+  readonly enterprise?: boolean;
+  /** Built-in policy packs to apply. */
+  readonly packs?: readonly string[];
+  /** Whether an optional package is there; packages are not looked at when absent. */
+  readonly isInstalled?: (name: string) => boolean;
+}
+
 /** Checks a resolved catalog. The value is null when there is any error. */
-export function check(resolved: Resolved, options: { readonly target: Target }): Pass<Checked> {
+export function check(resolved: Resolved, options: CheckOptions): Pass<Checked> {
   const reporter = createReporter(resolved.parsed.file.path);
   const subject = createSubject(resolved);
   for (const rule of RULES) rule(subject, reporter);
+  if (options.target !== "describe") reportHardening(resolved, reporter);
+  if (options.enterprise === true) reportEnterprise(resolved, true, reporter);
+  reportPacks(resolved, options.packs ?? [], reporter);
+  if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, reporter);
   reportUnsupported(resolved, options.target, reporter);
-  const { diagnostics } = reporter;
+  // Two rule sets may say the same of the same place.
+  const diagnostics = distinct(reporter.diagnostics);
   return { value: hasErrors(diagnostics) ? null : (resolved as Checked), diagnostics };
 }

@@ -1,10 +1,12 @@
 /** One way for every command to show diagnostics: located, sorted, in the format the user chose. */
 import { locateAll, type Locatable } from "../diagnostics.js";
 import type { Diagnostic } from "../ir.js";
+import { printGithub } from "./github.js";
 import { printJson } from "./json.js";
+import { printSarif } from "./sarif.js";
 import { printText } from "./text.js";
 
-export const FORMATS = ["text", "json"] as const;
+export const FORMATS = ["text", "json", "sarif", "github"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Shown {
@@ -23,6 +25,10 @@ export function printDiagnostics(format: Format, diagnostics: readonly Diagnosti
       return printText(located, shown);
     case "json":
       return printJson(located);
+    case "sarif":
+      return printSarif(located);
+    case "github":
+      return printGithub(located);
     default:
       return format satisfies never;
   }

@@ -78,12 +78,13 @@ export const CODES = defineCodes({
   TS0302: { severity: "error", title: "must be known at build time", message: "{what} decides what is compiled, so it cannot come from an environment reference", help: "write the value in the catalog" },
   TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
 
+  TS0304: { severity: "error", title: "backend not allowed", message: "profiles.enterprise allows the backends {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },
+
   // ---- guards and hosts ----------------------------------------------------------------------------------------
   TS0401: { severity: "error", title: "guard cannot be shown", message: "{branch}: the plan does not show that {guard} always applies", help: "this is a defect of the compiler, not of your catalog: nothing was written; please report it with the tool's definition" },
-  TS0501: { severity: "warning", title: "tool name too long for hosts", message: "the tool name '{name}' has {length} characters; hosts accept up to {limit}", help: "shorten the name" },
-  TS0502: { severity: "info", title: "token cost of tools/list", message: "tools/list costs about {tokens} tokens of every conversation ({tools} tools, role {role})", help: "shorter descriptions and fewer parameters cost less" },
-  TS0503: { severity: "warning", title: "long description", message: "the description has {length} characters; several hosts cut at {limit}", help: "put what matters for the choice first" },
-  TS0504: { severity: "warning", title: "many tools", message: "{tools} tools are advertised; several hosts stop at {limit}", help: "split the catalog, or restrict roles to what they need" },
+  TS0501: { severity: "info", title: "tool name long for hosts", message: "the tool name '{name}' has {length} characters; hosts that put the server's name before it cut or refuse above {limit}", help: "shorten the name" },
+  TS0503: { severity: "info", title: "enum that a host refuses", message: "the enum of '{name}' has members that are no texts; hosts on Gemini refuse such a schema", help: "use dtype keyword, or leave the enum out and say the values in the description" },
+  TS0504: { severity: "info", title: "many tools", message: "{tools} tools are advertised to {who}; several hosts stop at {limit}", help: "split the catalog, or restrict roles to what they need" },
 
   // ---- loading --------------------------------------------------------------------------------------------------
   VB0001: { severity: "warning", title: "unknown key", message: "unknown key '{key}'", help: "it is ignored; remove it or correct its name" },

@@ -19,6 +19,10 @@ interface Case {
   /** What the catalog is compiled for; "describe" accepts everything the language has. */
   readonly target?: "serve" | "build" | "describe";
   readonly interpolation?: "fill" | "defer";
+  readonly enterprise?: boolean;
+  readonly packs?: readonly string[];
+  /** Optional packages that count as installed. */
+  readonly installed?: readonly string[];
 }
 
 /** Codes without a folder, and why. */
@@ -38,6 +42,8 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   VB4020: "a warning of a call's result",
   VB4030: "a warning of a call's result",
   VB4031: "a warning of a call's result",
+  VE006: "a property of serving: `serve --auth builtin` without an https public URL is a usage error",
+  POL000: "needs a program that is missing: test/phases/validate.test.ts",
   TS0401: "needs a planner that loses a guard: test/phases/guard.test.ts",
 };
 
@@ -69,7 +75,8 @@ for (const folder of folders) {
     const env = existsSync(at(".env")) ? parseEnvFile(readFileSync(at(".env"), "utf8")) : new Map<string, string>();
     const source = { path: "tools.yaml", text: readFileSync(at("tools.yaml"), "utf8") };
     const interpolation = setup.interpolation === "defer" ? ({ mode: "defer" } as const) : ({ mode: "fill", env } as const);
-    const options = { interpolation, target: setup.target ?? "describe" };
+    const { target = "describe", enterprise = false, packs = [], installed } = setup;
+    const options = { interpolation, target, enterprise, packs, ...(installed === undefined ? {} : { isInstalled: (name: string) => installed.includes(name) }) };
     const result = analyze(source, options);
     const actual = locateAll(result.diagnostics, result.source);
     if (process.env["UPDATE"] === "1") writeFileSync(at("expected.json"), `${JSON.stringify(actual, null, 2)}\n`);

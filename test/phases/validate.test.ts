@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { generateTypes } from "../../generator/1-parse/gen-types.js";
+import { nodeHost, type Host } from "../../generator/host.js";
 import { memoryIo, type MemoryIoOptions } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -31,8 +32,10 @@ const GOOD = `${HEAD}tools:\n${searchTool("find_it")}`;
 const WARNED = `${GOOD}    output: { limit: 3 }\n`;
 const BAD = GOOD.replace("connection: main,", "connection: mian,");
 
-test("a good catalog is 0 with one summary line, and nothing on stdout", async () => {
-  assert.deepEqual(await validate({ "tools.yaml": GOOD }, ["tools.yaml"]), { code: EXIT.OK, out: "", err: "1 tool(s) compiled\n" });
+test("a good catalog is 0 with what its list costs and one summary line, and nothing on stdout", async () => {
+  const { code, out, err } = await validate({ "tools.yaml": GOOD }, ["tools.yaml"]);
+  assert.deepEqual([code, out], [EXIT.OK, ""]);
+  assert.match(err, /^tools\/list costs about \d+ tokens\n1 tool\(s\) compiled\n$/);
 });
 
 test("errors are 2, with place, code frame and help", async () => {
@@ -93,10 +96,118 @@ test("values come from --env-file and never from the process environment", async
   assert.equal((await validate({ "tools.yaml": text, ".env": "MAIN_DB=./x.db\n" }, ["tools.yaml", "--env-file", ".env"])).code, EXIT.OK);
 });
 
+const DENIES = `package tools
+
+deny contains denial if {
+  some i, tool in input.tds.tools
+  tool.output.limit_max > 20
+  denial := {"msg": sprintf("%s returns too much", [tool.name]), "tool": tool.name, "path": sprintf("tools[%d]", [i])}
+}
+`;
+
+interface Answer {
+  readonly code: number | null;
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+/** The real host, but `opa` answers as told; what it was asked is kept. */
+function hostWithOpa(answer: Answer, asked: { args?: readonly string[]; stdin?: string } = {}): Host {
+  return {
+    ...nodeHost(),
+    run: (program, args, options) => {
+      assert.equal(program, "opa");
+      Object.assign(asked, { args, stdin: options?.stdin });
+      return Promise.resolve({ stdout: "", stderr: "", ...answer });
+    },
+  };
+}
+
+test("each deny of a policy is POL001, wherever it stands in the answer", async () => {
+  const asked: { args?: readonly string[]; stdin?: string } = {};
+  const data = { tools: { deny: [{ msg: "find_it returns too much", tool: "find_it", path: "tools[0].output" }, "plain"], inner: { deny: { "a member of a set": true } } }, other: { deny: "text" } };
+  const host = hostWithOpa({ code: 0, stdout: JSON.stringify({ result: [{ expressions: [{ value: data }] }] }) }, asked);
+  const files = { "tools.yaml": GOOD.replace("./main.db", '"${DB:-secret.db}"'), "p.rego": DENIES };
+  const { code, out } = await validate(files, ["tools.yaml", "--policy", "p.rego", "--json"], { host });
+  assert.equal(code, EXIT.USAGE);
+  assert.deepEqual((JSON.parse(out) as readonly { [key: string]: unknown }[]).map(({ code: found, message, tool, line }) => [found, message, tool, line]), [
+    ["POL001", "plain", null, null], ["POL001", "a member of a set", null, null], ["POL001", "text", null, null],
+    ["POL001", "find_it returns too much", "find_it", 6],
+  ]);
+  assert.deepEqual(asked.args?.slice(0, 5), ["eval", "-f", "json", "--stdin-input", "-d"]);
+  const { tds } = JSON.parse(asked.stdin ?? "") as { tds: { tools: readonly { output: { limit_max: number } }[]; connections: { main: { path: string } } } };
+  assert.equal(tds.tools[0]?.output.limit_max, 50, "defaults are filled in");
+  assert.equal(tds.connections.main.path, "${DB:-secret.db}", "references are not");
+});
+
+test("a policy that gives no answer is POL000", async () => {
+  const table: readonly (readonly [Answer, RegExp])[] = [
+    [{ code: null }, /opa is not installed/], [{ code: 2, stderr: "\n1 error occurred: p.rego:1: rego_parse_error\n" }, /code 2: 1 error occurred: p.rego:1/], [{ code: 0, stdout: "oops" }, /no JSON/],
+  ];
+  for (const [answer, want] of table) {
+    const { code, out } = await validate({ "tools.yaml": GOOD, "p.rego": DENIES }, ["tools.yaml", "--policy", "p.rego", "--json"], { host: hostWithOpa(answer) });
+    const [first] = JSON.parse(out) as readonly { code: string; message: string }[];
+    assert.deepEqual([code, first?.code], [EXIT.USAGE, "POL000"]);
+    assert.match(first?.message ?? "", want);
+  }
+  assert.match((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--policy", "none.rego"])).err, /POL000 : there is no policy file/);
+});
+
+const opa = await nodeHost().run("opa", ["version"]);
+if (opa.code === 0) {
+  test("a real opa reads the policy and the catalog", async () => {
+    const files = { "tools.yaml": GOOD, "p.rego": DENIES };
+    const { code, out } = await validate(files, ["tools.yaml", "--policy", "p.rego", "--json"]);
+    assert.deepEqual([code, (JSON.parse(out) as readonly { message: string }[])[0]?.message], [EXIT.USAGE, "find_it returns too much"]);
+    const fine = await validate({ ...files, "tools.yaml": `${GOOD}    output: { limit_max: 20 }\n` }, ["tools.yaml", "--policy", "p.rego"]);
+    assert.equal(fine.code, EXIT.OK);
+  }, { timeoutMs: 60_000 });
+} else {
+  test.skip("a real opa reads the policy and the catalog", "opa is not installed");
+}
+
+test("the enterprise profile is asked for in two ways; another profile is a usage error", async () => {
+  for (const flags of [["--enterprise"], ["--profile", "enterprise"]]) {
+    const { code, out } = await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--json", ...flags]);
+    assert.deepEqual([code, (JSON.parse(out) as readonly { code: string }[]).map((row) => row.code)], [EXIT.USAGE, ["VE005", "VE007", "VE002"]]);
+  }
+  assert.equal((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--profile", "enterprize"])).code, EXIT.USAGE);
+});
+
+test("policy packs are a list; an unknown one is denied", async () => {
+  const { code, out } = await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--json", "--policy-builtin", "pci, soc3"]);
+  const rows = JSON.parse(out) as readonly { code: string; message: string }[];
+  assert.equal(code, EXIT.USAGE);
+  assert.deepEqual(rows.map(({ message }) => message), [
+    "unknown policy pack 'soc3'",
+    ...["pan", "cvv", "ssn"].map((field) => `pci: the tool returns every field, ${field} among them if records have it`),
+  ]);
+});
+
+test("SARIF names file, line, column, rule and level", async () => {
+  const { out } = await validate({ "tools.yaml": BAD }, ["tools.yaml", "--format", "sarif"]);
+  const log = JSON.parse(out) as { version: string; runs: readonly { tool: { driver: { rules: readonly { id: string }[] } }; results: readonly { [key: string]: unknown }[] }[] };
+  assert.equal(log.version, "2.1.0");
+  const [run0] = log.runs;
+  assert.deepEqual(run0?.tool.driver.rules.map(({ id }) => id), ["TS0201"]);
+  const [result] = run0?.results ?? [];
+  assert.deepEqual([result?.["ruleId"], result?.["ruleIndex"], result?.["level"]], ["TS0201", 0, "error"]);
+  assert.deepEqual(result?.["locations"], [{
+    physicalLocation: { artifactLocation: { uri: "tools.yaml" }, region: { startLine: 8, startColumn: 27 } },
+    logicalLocations: [{ name: "find_it", kind: "function" }, { fullyQualifiedName: "tools[0].target.connection", kind: "member" }],
+  }]);
+  assert.deepEqual((JSON.parse((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--format", "sarif"])).out) as typeof log).runs[0]?.results, []);
+});
+
+test("GitHub annotations name file, line and column, and escape what the command line cannot hold", async () => {
+  const { out } = await validate({ "to,ols.yaml": BAD }, ["to,ols.yaml", "--format", "github"]);
+  assert.equal(out, "::error file=to%2Cols.yaml,line=8,col=27,title=TS0201::there is no connection 'mian'%0Adid you mean 'main'?\n");
+});
+
 test("an unknown format is a usage error", async () => {
   const { code, err } = await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--format", "xml"]);
   assert.equal(code, EXIT.USAGE);
-  assert.match(err, /--format is one of text, json/);
+  assert.match(err, /--format is one of text, json, sarif, github/);
 });
 
 test("colour only on a terminal, and not with NO_COLOR", async () => {

@@ -48,7 +48,6 @@ function ofSettings({ settings, tenancy }: Resolved): readonly Finding[] {
     for (const key of Object.keys(settings[section] ?? {})) findings.push({ what: `${section}.${key}`, path: [section, key] });
   }
   if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
-  if (settings.hardening !== undefined) findings.push({ what: "profiles.enterprise", path: ["profiles", "enterprise"] });
   return findings;
 }
 

@@ -1,8 +1,8 @@
 /** `toolsrv validate`: every problem of a catalog, with its position and a way out. Starts nothing and writes nothing. */
 import { resolve } from "node:path";
-import { compile, readCatalog, readEnvFile } from "../../compile.js";
-import { hasErrors, type Locatable } from "../../diagnostics.js";
-import type { Diagnostic } from "../../ir.js";
+import { compile, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
+import { createReporter, hasErrors, type Locatable } from "../../diagnostics.js";
+import type { Diagnostic, Pass, Plans, SourceFile } from "../../ir.js";
 import { FORMATS, printDiagnostics, wantsColor, type Format } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -12,14 +12,17 @@ interface Outcome {
   readonly source: Locatable | null;
   readonly text: string | null;
   readonly tools: number;
+  /** What tools/list costs each audience; empty when nothing was compiled. */
+  readonly costs: readonly string[];
 }
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const format = formatOf(invocation);
-  const { diagnostics, source, text, tools } = await validate(invocation, io);
+  const { diagnostics, source, text, tools, costs } = await validate(invocation, io);
   if (format === "text") {
     io.stderr.write(printDiagnostics(format, diagnostics, { source, text, color: wantsColor(io.stderr, io.env) }));
-    io.stderr.write(`${diagnostics.length > 0 ? `${totals(diagnostics)}\n` : ""}${tools} tool(s) compiled\n`);
+    if (diagnostics.length > 0) io.stderr.write(`${totals(diagnostics)}\n`);
+    for (const line of [...costs, `${tools} tool(s) compiled`]) io.stderr.write(`${line}\n`);
   } else {
     io.stdout.write(printDiagnostics(format, diagnostics, { source, text, color: false }));
   }
@@ -36,19 +39,82 @@ function formatOf({ options }: Invocation): Format {
   return format;
 }
 
-/** A file that can't be read is a diagnostic like any other, so that every format has something to show. */
-async function validate({ args, options }: Invocation, io: Io): Promise<Outcome> {
+/** Whether the enterprise profile was asked for. @throws UsageError for a profile that does not exist. */
+function enterpriseOf({ options }: Invocation): boolean {
+  const { profile } = options;
+  if (profile !== undefined && profile !== "enterprise") throw new UsageError(`--profile is enterprise, not '${String(profile)}'`);
+  return options["enterprise"] === true || profile === "enterprise";
+}
+
+function packsOf({ options }: Invocation): readonly string[] {
+  const list = options["policy-builtin"];
+  return typeof list === "string" ? list.split(",").map((pack) => pack.trim()).filter((pack) => pack !== "") : [];
+}
+
+async function validate(invocation: Invocation, io: Io): Promise<Outcome> {
+  const enterprise = enterpriseOf(invocation);
+  const read = await readInputs(invocation, io);
+  // A file that can't be read is a diagnostic like any other, so that every format has something to show.
+  if (read.value === null) return { diagnostics: read.diagnostics, source: null, text: null, tools: 0, costs: [] };
+  const { catalog, env } = read.value;
+  const result = compile(catalog, { interpolation: { mode: "fill", env }, target: "build", enterprise, packs: packsOf(invocation) });
+  const diagnostics = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
+  const plans = hasErrors(diagnostics) ? null : result.value?.plans ?? null;
+  return {
+    diagnostics,
+    source: result.source,
+    text: catalog.text,
+    tools: plans === null ? 0 : Object.keys(plans.tools).length,
+    costs: plans === null ? [] : costsOf(plans),
+  };
+}
+
+interface Inputs {
+  readonly catalog: SourceFile;
+  readonly env: ReadonlyMap<string, string>;
+}
+
+async function readInputs({ args, options }: Invocation, io: Io): Promise<Pass<Inputs>> {
   const shown = args[0] ?? "";
   const envFile = options["env-file"];
   const [catalog, env] = await Promise.all([
     readCatalog(io.host, resolve(io.cwd, shown), shown),
     typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : { value: new Map<string, string>(), diagnostics: [] },
   ]);
-  if (catalog.value === null || env.value === null) {
-    return { diagnostics: [...catalog.diagnostics, ...env.diagnostics], source: null, text: null, tools: 0 };
+  const diagnostics = [...catalog.diagnostics, ...env.diagnostics];
+  return { value: catalog.value === null || env.value === null ? null : { catalog: catalog.value, env: env.value }, diagnostics };
+}
+
+/** What a Rego policy says of the catalog; nothing when it could not even be read. */
+async function policyDiagnostics({ options }: Invocation, { resolved }: Compilation, catalog: SourceFile, io: Io): Promise<readonly Diagnostic[]> {
+  const file = options["policy"];
+  if (typeof file !== "string" || resolved === null) return [];
+  const policy = await import("../../3-check/policy.js");
+  const reporter = createReporter(catalog.path);
+  const path = resolve(io.cwd, file);
+  if (!(await io.host.exists(path))) {
+    reporter.report("POL000", { detail: `there is no policy file '${file}'` }, null, { help: "check the path of --policy" });
+    return reporter.diagnostics;
   }
-  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env: env.value }, target: "build" });
-  return { diagnostics, source, text: catalog.value.text, tools: value === null ? 0 : Object.keys(value.plans.tools).length };
+  const answer = await io.host.run("opa", policy.policyArguments(path), { stdin: policy.policyInput(resolved), timeoutMs: policy.POLICY_TIMEOUT_MS, cwd: io.cwd });
+  policy.reportPolicy(answer, reporter);
+  return reporter.diagnostics;
+}
+
+/** What tools/list takes of a conversation: for everyone, or for each role where roles are checked. */
+function costsOf({ definitions, settings }: Plans): readonly string[] {
+  if (definitions.length === 0) return [];
+  const rbac = settings.security?.["rbac"] as { readonly roles: { readonly [role: string]: { readonly allow: readonly string[] } }; readonly deny_tools: readonly string[] } | undefined;
+  if (rbac === undefined) return [`tools/list costs about ${tokensOf(definitions)} tokens`];
+  return Object.entries(rbac.roles).map(([role, { allow }]) => {
+    const seen = definitions.filter(({ name }) => !rbac.deny_tools.includes(name) && (allow.includes("*") || allow.includes(name)));
+    return `tools/list costs about ${tokensOf(seen)} tokens for role '${role}' (${seen.length} tools)`;
+  });
+}
+
+/** Four characters of JSON are about one token in the tokenizers that hosts use. */
+function tokensOf(definitions: Plans["definitions"]): string {
+  return Math.ceil(JSON.stringify(definitions).length / 4).toLocaleString("en-US");
 }
 
 function totals(diagnostics: readonly Diagnostic[]): string {

@@ -1,0 +1,32 @@
+/** Optional npm packages that a catalog needs; asked only where the caller can say what is installed. */
+import { EXTRAS } from "../../runtime/adapters/extras.js";
+import type { Reporter } from "../diagnostics.js";
+import type { Path, Resolved, ResolvedEmbedding } from "../ir.js";
+
+const TRANSFORMERS = "@huggingface/transformers";
+const BUILT_IN_MODEL = /^hashing-(?:256|512|1024)$/;
+
+/** Reports each missing package once for each place that needs it (VB2019, VB4032). */
+export function reportPackages({ connections, tools }: Resolved, isInstalled: (name: string) => boolean, reporter: Reporter): void {
+  for (const { name, at, backend } of connections) {
+    const missing = (EXTRAS[backend] ?? []).filter((extra) => !isInstalled(extra));
+    if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}'`, package: missing.join(" ") }, { path: [...at, "backend"] });
+  }
+  const seen = new Set<string>();
+  for (const tool of tools) {
+    const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];
+    for (const query of queries) {
+      const path: Path | null = query === null || !needsTransformers(query.embedding) ? null : query.embedding.at.length > 0 ? query.embedding.at : query.at;
+      if (path === null || seen.has(JSON.stringify(path)) || isInstalled(TRANSFORMERS)) continue;
+      seen.add(JSON.stringify(path));
+      reporter.report("VB2019", { what: `the embedding model '${query?.embedding.model ?? ""}'`, package: TRANSFORMERS }, { path });
+    }
+    if (tool.rerank?.provider === "cross_encoder" && !isInstalled(TRANSFORMERS)) {
+      reporter.report("VB4032", { package: TRANSFORMERS }, { path: [...tool.rerank.at, "provider"] }, { tool: tool.name });
+    }
+  }
+}
+
+function needsTransformers({ provider, model }: ResolvedEmbedding): boolean {
+  return provider === "local" && !BUILT_IN_MODEL.test(model);
+}

@@ -1,0 +1,106 @@
+/**
+ * Rule sets that are asked for: the enterprise profile (VE codes) and the built-in policy packs (POL001). They run
+ * beside the ordinary rules, on the same catalog, and report in the same way.
+ */
+import type { Reporter } from "../diagnostics.js";
+import type { Path, Resolved, ResolvedTool } from "../ir.js";
+
+/** What the enterprise profile demands; the catalog may loosen or tighten it under profiles.enterprise. */
+export interface EnterpriseRules {
+  readonly maxLimitMax: number;
+  readonly requireTenancy: boolean;
+}
+
+const STRICT: EnterpriseRules = { maxLimitMax: 100, requireTenancy: true };
+const ENDPOINTS = ["url", "dsn", "host", "uri"] as const;
+
+/** `validate --enterprise`: every rule of the profile. `literals` also forbids endpoints written in the catalog. */
+export function reportEnterprise(catalog: Resolved, literals: boolean, reporter: Reporter): void {
+  if (catalog.parsed.value.authoring?.define_tool === true) reporter.report("VE001", {}, { path: ["authoring", "define_tool"], on: "key" });
+  reportIsolation(catalog, STRICT, reporter);
+  if (literals) reportEndpoints(catalog, reporter);
+  if (catalog.settings.hardening === undefined || catalog.settings.hardening["disable_meta_tools"] === false) reporter.report("VE005", {}, null);
+  const { embedding } = catalog.parsed.value.defaults ?? {};
+  if (defaultProvider(catalog) === "local") reporter.report("VE007", {}, { path: embedding === undefined ? [] : ["defaults", "embedding"] });
+}
+
+function defaultProvider({ parsed }: Resolved): string {
+  const written = parsed.value.defaults?.embedding;
+  const provider = typeof written === "string" ? written.split("/", 1)[0] ?? "" : written?.provider ?? "local";
+  return ["hosted", "openai", "hosted_cloud", "azure_openai", "http", "hosted_alt", "cohere"].includes(provider) ? provider : "local";
+}
+
+/** VE002 and VE003: each tool is fenced, and returns few rows. */
+function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Reporter): void {
+  for (const tool of catalog.tools) {
+    // Lists of collections hold no records and can carry no filter.
+    if (rules.requireTenancy && catalog.tenancy.mode === "none" && tool.kind !== "meta" && tool.staticFilters.must.length === 0) {
+      reporter.report("VE002", {}, { path: tool.at, ...(tool.origin === "user" ? {} : { on: "key" as const }) }, { tool: tool.name });
+    }
+    if (tool.output.limitMax > rules.maxLimitMax) {
+      reporter.report("VE003", { max: tool.output.limitMax, limit: rules.maxLimitMax }, { path: [...tool.output.at, "limit_max"] }, { tool: tool.name });
+    }
+  }
+}
+
+function reportEndpoints({ connections, parsed }: Resolved, reporter: Reporter): void {
+  for (const { name, at } of connections) {
+    const written: { readonly [key: string]: unknown } = { ...parsed.value.connections[name] };
+    for (const key of ENDPOINTS) {
+      const value = written[key];
+      if (typeof value === "string" && !value.startsWith("${")) reporter.report("VE004", { key }, { path: [...at, key] });
+    }
+  }
+}
+
+/** `profiles.enterprise` in the catalog: what it demands holds for everything that is built or served. */
+export function reportHardening(catalog: Resolved, reporter: Reporter): void {
+  const { hardening } = catalog.settings;
+  if (hardening === undefined) return;
+  const maxLimitMax = hardening["max_limit_max"];
+  reportIsolation(catalog, {
+    maxLimitMax: typeof maxLimitMax === "number" ? maxLimitMax : STRICT.maxLimitMax,
+    requireTenancy: hardening["require_tenancy"] !== false,
+  }, reporter);
+  const allowed = hardening["allowed_backends"];
+  if (!Array.isArray(allowed)) return;
+  for (const { name, at, backend } of catalog.connections) {
+    if (!allowed.includes(backend)) reporter.report("TS0304", { allowed: allowed.join(", "), connection: name, backend }, { path: [...at, "backend"] });
+  }
+}
+
+const CARD_FIELDS: readonly string[] = ["pan", "cvv", "ssn"];
+
+/** `validate --policy-builtin`: packs by name; an unknown one is denied, so that a typo passes nothing. */
+export function reportPacks(catalog: Resolved, packs: readonly string[], reporter: Reporter): void {
+  for (const pack of packs) {
+    if (pack === "enterprise") reportEnterprise(catalog, false, reporter);
+    else if (pack === "pci") reportCardData(catalog, reporter);
+    else if (pack === "soc2") reportAudit(catalog, reporter);
+    else reporter.report("POL001", { detail: `unknown policy pack '${pack}'` }, null, { help: "packs: enterprise, pci, soc2" });
+  }
+}
+
+function reportCardData({ tools }: Resolved, reporter: Reporter): void {
+  for (const tool of tools) {
+    if (tool.kind === "count" || tool.kind === "meta") continue;
+    for (const field of CARD_FIELDS) {
+      const shown = tool.output.fields?.findIndex((path) => path.split(".").at(-1) === field) ?? -1;
+      const redacted = tool.output.redact.some(({ path }) => path.split(".").at(-1) === field);
+      if (redacted || (tool.output.fields !== null && shown < 0)) continue;
+      const detail = shown < 0 ? `pci: the tool returns every field, ${field} among them if records have it` : `pci: the tool returns ${field} as it is`;
+      const path: Path = shown < 0 ? outputPlace(tool) : [...tool.output.at, "fields", shown];
+      reporter.report("POL001", { detail }, { path }, { tool: tool.name, help: shown < 0 ? "name output.fields, or redact it" : "add a redact rule for it, or leave it out of output.fields" });
+    }
+  }
+}
+
+function outputPlace(tool: ResolvedTool): Path {
+  return tool.origin === "user" ? tool.output.at : tool.at;
+}
+
+function reportAudit({ parsed }: Resolved, reporter: Reporter): void {
+  if (parsed.value.observability?.audit?.enabled === true) return;
+  const path: Path = parsed.value.observability === undefined ? [] : ["observability"];
+  reporter.report("POL001", { detail: "soc2: audit records are off" }, { path }, { help: "set observability.audit.enabled: true" });
+}
