@@ -1,8 +1,12 @@
 /** `toolsrv validate`: every problem of a catalog, with its position and a way out. Starts nothing and writes nothing. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { isBackendError } from "../../../runtime/abi/errors.js";
+import type { Json } from "../../../runtime/abi/plan.js";
+import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.js";
+import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
 import { compile, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
-import { createReporter, hasErrors, type Locatable } from "../../diagnostics.js";
-import type { Diagnostic, Pass, Plans, SourceFile } from "../../ir.js";
+import { createReporter, distinct, hasErrors, type Locatable } from "../../diagnostics.js";
+import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
 import { FORMATS, printDiagnostics, wantsColor, type Format } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -58,7 +62,8 @@ async function validate(invocation: Invocation, io: Io): Promise<Outcome> {
   if (read.value === null) return { diagnostics: read.diagnostics, source: null, text: null, tools: 0, costs: [] };
   const { catalog, env } = read.value;
   const result = compile(catalog, { interpolation: { mode: "fill", env }, target: "build", enterprise, packs: packsOf(invocation) });
-  const diagnostics = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
+  const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
+  const diagnostics = await withLive(offline, invocation, result, catalog, io);
   const plans = hasErrors(diagnostics) ? null : result.value?.plans ?? null;
   return {
     diagnostics,
@@ -99,6 +104,57 @@ async function policyDiagnostics({ options }: Invocation, { resolved }: Compilat
   const answer = await io.host.run("opa", policy.policyArguments(path), { stdin: policy.policyInput(resolved), timeoutMs: policy.POLICY_TIMEOUT_MS, cwd: io.cwd });
   policy.reportPolicy(answer, reporter);
   return reporter.diagnostics;
+}
+
+/** The diagnostics with what the stores say; those of the catalog, the profile and the policies stay. */
+async function withLive(offline: readonly Diagnostic[], { args, options }: Invocation, { resolved }: Compilation, catalog: SourceFile, io: Io): Promise<readonly Diagnostic[]> {
+  const embed = options["live-embed"] === true;
+  if ((options["live"] !== true && !embed) || resolved === null) return offline;
+  const live = await import("../../3-check/live.js");
+  const base = dirname(resolve(io.cwd, args[0] ?? ""));
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
+  const asked = live.collectionsToAsk(resolved);
+  const connections = await Promise.all(resolved.connections.map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), base, signal)));
+  const embeddings = embed ? await Promise.all(live.embeddingsToAsk(resolved).map((embedding) => askEmbedder(embedding, signal))) : [];
+  const reporter = createReporter(catalog.path);
+  live.reportLive(resolved, connections, embeddings, reporter);
+  return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
+}
+
+/** Milliseconds for all stores together. */
+const LIVE_TIMEOUT_MS = 20_000;
+
+async function askStore({ name, backend, settings }: ResolvedConnection, collections: ReadonlySet<string>, base: string, signal: AbortSignal): Promise<LiveConnection> {
+  const { ADAPTERS } = await import("../../../runtime/adapters/table.js");
+  const load = Object.hasOwn(ADAPTERS, backend) ? ADAPTERS[backend] : undefined;
+  const failed = (code: "backend_unreachable" | "VB4003", detail: string): LiveConnection => ({ name, problem: { code, detail }, collections: new Map() });
+  if (load === undefined) return failed("VB4003", `this version has no adapter for ${backend}`);
+  let adapter: Adapter | null = null;
+  try {
+    adapter = await (await load()).adapter.open(settings as { readonly [key: string]: Json }, { base });
+    await adapter.health(signal);
+    const found: [string, CollectionInfo | null][] = [];
+    for (const collection of collections) found.push([collection, await adapter.describe(collection, signal)]);
+    return { name, problem: null, collections: new Map(found) };
+  } catch (error) {
+    if (!isBackendError(error)) throw error;
+    return failed(error.kind === "unreachable" || error.kind === "not_found" ? "backend_unreachable" : "VB4003", error.message);
+  } finally {
+    await adapter?.close();
+  }
+}
+
+async function askEmbedder(embedding: ResolvedEmbedding, signal: AbortSignal): Promise<LiveEmbedding> {
+  const { provider, model, dims, config } = embedding;
+  const { openEmbedder } = await import("../../../runtime/embed/table.js");
+  try {
+    const plan = { provider, model, ...(dims === null ? {} : { dims }), config: config as { readonly [key: string]: Json } };
+    const [vector] = await (await openEmbedder(plan)).embed(["a short text"], signal);
+    return { embedding, dims: vector?.length ?? null, problem: null };
+  } catch (error) {
+    if (!isBackendError(error)) throw error;
+    return { embedding, dims: null, problem: error.message };
+  }
 }
 
 /** What tools/list takes of a conversation: for everyone, or for each role where roles are checked. */
