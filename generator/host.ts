@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { copyFile, link, mkdir, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export interface Host {
@@ -14,6 +14,8 @@ export interface Host {
   stream(path: string): NodeJS.ReadableStream;
   /** Creates parent folders. */
   write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
+  /** Gives a file another content in one step, through links and with its permissions: readers see the old or the new. */
+  replace(path: string, data: string | Uint8Array): Promise<void>;
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
@@ -59,6 +61,21 @@ async function adopt(from: string, to: string, keep: (path: string) => boolean, 
   }
 }
 
+async function replace(path: string, data: string | Uint8Array): Promise<void> {
+  const target = await realpath(path);
+  const { mode } = await stat(target);
+  const beside = `${target}.${process.pid}.new`;
+  try {
+    await writeFile(beside, data, { mode: mode & 0o7777 });
+    // The mask of the process may have taken bits away.
+    await chmod(beside, mode & 0o7777);
+    await rename(beside, target);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}
+
 /** The real machine. */
 export function nodeHost(): Host {
   return {
@@ -68,6 +85,7 @@ export function nodeHost(): Host {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, data, mode === undefined ? {} : { mode });
     },
+    replace,
     list: async (path) => {
       try {
         return (await readdir(path)).sort();

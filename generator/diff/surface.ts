@@ -18,7 +18,8 @@ function message(text: string): Unread {
   return { kind: "message", message: text };
 }
 
-function surfaceOf(file: string, plans: Plans): Surface {
+/** The part of plans that is compared. */
+export function surfaceOf(file: string, plans: Plans): Surface {
   const { catalog, settings, connections, embeddings, definitions } = plans;
   const lines = Object.fromEntries(Object.entries(plans.origins).map(([tool, { line }]) => [tool, line]));
   return { file, catalog, settings, connections, embeddings, plans: plans.tools, definitions, lines };
