@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import {
-  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, type Part, PARTS, pathOfColumn, tableName,
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isListPath, type Part, PARTS, pathOfColumn, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
 import type { LoadRecord } from "./convert.js";
 
@@ -147,7 +147,7 @@ export class Writer {
 function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>): readonly [string, string] {
   const words = indexWords(text);
   const known = new Set(words.split(" "));
-  const others = [...columns.values()].flatMap((value) => (typeof value === "string" ? indexWords(value).split(" ") : []));
+  const others = [...columns].flatMap(([path, value]) => (typeof value === "string" && !isListPath(path) ? indexWords(value).split(" ") : []));
   return [words, [...new Set(others)].filter((word) => !known.has(word)).join(" ")];
 }
 

@@ -11,7 +11,7 @@ import { hashText } from "../../runtime/embed/local/hashing.js";
 
 export const MODEL = "local/hashing-256";
 export const DIMS = 256;
-export const never = new AbortController().signal;
+export const never: AbortSignal = new AbortController().signal;
 
 /** A folder that `remove` deletes. */
 export function scratch(): { readonly folder: string; remove(): void } {

@@ -3,7 +3,7 @@ import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";
 import { loadCommand } from "./database.js";
-import { COLLECTIONS_TABLE, columnName, escapeName, pathOfColumn, tableName } from "./layout.js";
+import { COLLECTIONS_TABLE, columnName, escapeName, isListPath, pathOfColumn, tableName } from "./layout.js";
 
 /** A collection as searches need it. */
 export interface Collection {
@@ -61,7 +61,7 @@ export class Collections {
 
   /** Typed description: what share of the values has which type, over all records. */
   describe(collection: Collection): CollectionInfo {
-    const paths = [...collection.paths].sort();
+    const paths = [...collection.paths].filter((path) => !isListPath(path)).sort();
     const table = tableName(collection.name, "fields");
     const count = this.#statements.get(`SELECT count(*) FROM ${table}`).pluck().get() as number;
     const indexed = this.#indexed(collection.name);

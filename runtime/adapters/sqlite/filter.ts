@@ -6,7 +6,7 @@
 import { BackendError } from "../../abi/errors.js";
 import { type Condition, type Filter, idOperand, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
 import { parseLike, wordsOf } from "../../abi/text.js";
-import { columnName, encodeWord, FALSE, isColumnPath, LIST_START, NULL, tableName, TRUE } from "./layout.js";
+import { columnName, encodeWord, FALSE, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
 
 export type SqlValue = string | number;
 
@@ -40,10 +40,24 @@ const EVERYTHING: Sql = { sql: "1", params: [] };
 export function compileFilter(filter: Filter, target: FilterTarget = { collection: "collection", paths: null }): Sql {
   if ("and" in filter) return combine("AND", filter.and.map((part) => compileFilter(part, target)), EVERYTHING);
   if ("or" in filter) return combine("OR", filter.or.map((part) => compileFilter(part, target)), NOTHING);
-  if (isIdPath(filter.path)) return compileCondition(ID_COLUMN, { ...filter, value: idOperand(filter.op, filter.value) }, target);
+  if (isIdPath(filter.path)) {
+    return compileCondition({ scalar: ID_COLUMN, list: null }, { ...filter, value: idOperand(filter.op, filter.value) }, target);
+  }
   if (!isColumnPath(filter.path)) throw new BackendError("unsupported", "sqlite", `sqlite cannot filter on the path '${filter.path}'`);
-  const known = target.paths === null || target.paths.has(filter.path);
-  return compileCondition(known ? `f.${columnName(filter.path)}` : "NULL", filter, target);
+  const has = (path: string): boolean => target.paths === null || target.paths.has(path);
+  const lists = listPath(filter.path);
+  const columns: Columns = {
+    scalar: has(filter.path) ? `f.${columnName(filter.path)}` : "NULL",
+    list: has(lists) ? `f.${columnName(lists)}` : null,
+  };
+  return compileCondition(columns, filter, target);
+}
+
+/** Where the values of a path are. */
+interface Columns {
+  readonly scalar: string;
+  /** `null` when no record has a list there. */
+  readonly list: string | null;
 }
 
 function combine(word: "AND" | "OR", parts: readonly Sql[], empty: Sql): Sql {
@@ -53,17 +67,18 @@ function combine(word: "AND" | "OR", parts: readonly Sql[], empty: Sql): Sql {
   return { sql: parts.map(({ sql }) => `(${sql})`).join(` ${word} `), params: parts.flatMap(({ params }) => params) };
 }
 
-function compileCondition(column: string, condition: Condition, target: FilterTarget): Sql {
+function compileCondition(columns: Columns, condition: Condition, target: FilterTarget): Sql {
   const { op, value } = condition;
+  const column = columns.scalar;
   switch (op) {
     case "eq":
       return isScalar(value) ? compare(column, "=", value) : NOTHING;
     case "ne":
       return isScalar(value) ? compare(column, "IS NOT", value) : EVERYTHING;
     case "in":
-      return among(column, toList(value));
+      return among(columns, toList(value));
     case "nin":
-      return not(column, among(column, toList(value)));
+      return not(column, among(columns, toList(value)));
     case "gt":
     case "gte":
     case "lt":
@@ -75,7 +90,7 @@ function compileCondition(column: string, condition: Condition, target: FilterTa
       return { sql: `${column} ${value === false ? "IS NOT" : "="} ${NULL}`, params: [] };
     case "contains_any":
     case "contains_all":
-      return contains(column, op, toList(value));
+      return contains(columns.list, op, toList(value));
     case "like":
       return typeof value === "string" ? like(column, value) : NOTHING;
     case "text_match":
@@ -119,10 +134,11 @@ function order(column: string, op: keyof typeof OPERATORS, value: Operand): Sql 
   return NOTHING;
 }
 
-function among(column: string, values: readonly Scalar[]): Sql {
+function among({ scalar, list }: Columns, values: readonly Scalar[]): Sql {
   if (values.length === 0) return NOTHING;
-  const direct = scalarAmong(column, values);
-  const listed = listHas(column, values);
+  const direct = scalarAmong(scalar, values);
+  if (list === null) return direct;
+  const listed = listHas(list, values);
   return { sql: `${direct.sql} OR ${listed.sql}`, params: [...direct.params, ...listed.params] };
 }
 
@@ -137,16 +153,12 @@ function scalarAmong(column: string, values: readonly Scalar[]): Sql {
   return { sql, params: [JSON.stringify(plain)] };
 }
 
-/** True when the column holds a list with one of the values in it. The operands travel as JSON, so that types compare. */
-function listHas(column: string, values: readonly Scalar[]): Sql {
+/** True when the list has one of the values in it. The operands travel as JSON, so that types compare. */
+function listHas(list: string, values: readonly Scalar[]): Sql {
   return {
-    sql: `(${isListSql(column)} AND EXISTS (SELECT 1 FROM json_each(CAST(${column} AS TEXT)) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`,
+    sql: `(${list} IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${list}) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`,
     params: [JSON.stringify(values)],
   };
-}
-
-function isListSql(column: string): string {
-  return `typeof(${column}) = 'blob' AND substr(${column}, 1, 1) = ${LIST_START}`;
 }
 
 /** Two elements of json_each are the same JSON scalar; integers and reals are both numbers. */
@@ -154,11 +166,11 @@ function sameJson(a: string, b: string): string {
   return `${a}.type NOT IN ('array', 'object') AND replace(${a}.type, 'integer', 'real') = replace(${b}.type, 'integer', 'real') AND ${a}.value IS ${b}.value`;
 }
 
-function contains(column: string, op: "contains_any" | "contains_all", values: readonly Scalar[]): Sql {
-  if (values.length === 0) return NOTHING;
-  if (op === "contains_any") return listHas(column, values);
+function contains(list: string | null, op: "contains_any" | "contains_all", values: readonly Scalar[]): Sql {
+  if (values.length === 0 || list === null) return NOTHING;
+  if (op === "contains_any") return listHas(list, values);
   return {
-    sql: `${isListSql(column)} AND NOT EXISTS (SELECT 1 FROM json_each(?) o WHERE NOT EXISTS (SELECT 1 FROM json_each(CAST(${column} AS TEXT)) e WHERE ${sameJson("e", "o")}))`,
+    sql: `${list} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(?) o WHERE NOT EXISTS (SELECT 1 FROM json_each(${list}) e WHERE ${sameJson("e", "o")}))`,
     params: [JSON.stringify(values)],
   };
 }

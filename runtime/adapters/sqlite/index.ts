@@ -60,10 +60,15 @@ class SqliteAdapter implements Adapter {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
-    const collection = await this.#run(signal, () => this.#collections.get(request.collection));
-    checkVector(request, collection);
-    const found = request.mode === "hybrid" ? await this.#hybrid(request, collection, signal) : await this.#dense(request, request.limit, collection, signal);
-    return this.#run(signal, () => ({ rows: found.map((one) => this.#record(request.collection, one)), exact: true }));
+    const first = await this.#run(signal, () => {
+      const collection = this.#collections.get(request.collection);
+      checkVector(request, collection);
+      const last = this.#lastRow(collection.name);
+      return last > SLICE_ROWS ? { collection, last } : this.#rank(request, collection, this.#dense(request, collection));
+    });
+    if ("rows" in first) return first;
+    const dense = await this.#denseInSlices(request, first.collection, first.last, signal);
+    return this.#run(signal, () => this.#rank(request, first.collection, dense));
   }
 
   fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
@@ -90,37 +95,34 @@ class SqliteAdapter implements Adapter {
     this.#db.close();
   }
 
-  async #dense({ vector, filter }: SearchRequest, limit: number, { name, paths }: Collection, signal: AbortSignal): Promise<readonly Found[]> {
+  #lastRow(collection: string): number {
+    return (this.#statements.get(`SELECT max("@row") FROM ${tableName(collection, "vectors")}`).pluck().get() as number | null) ?? 0;
+  }
+
+  /** The ranking by vector: of the whole collection, or of one slice of it. */
+  #dense({ vector, filter, mode, limit }: SearchRequest, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
     if (vector === null) return [];
-    const last = await this.#run(signal, () => this.#statements.get(`SELECT max("@row") FROM ${tableName(name, "vectors")}`).pluck().get() as number | null);
-    if (last === null) return [];
-    if (last <= SLICE_ROWS) return this.#run(signal, () => this.#all(denseSql(name, vector, filter, limit, paths)) as Found[]);
+    return this.#all(denseSql(name, vector, filter, mode === "hybrid" ? candidatesFor(limit) : limit, paths, slice)) as Found[];
+  }
+
+  async #denseInSlices(request: SearchRequest, collection: Collection, last: number, signal: AbortSignal): Promise<readonly Found[]> {
     let best: readonly Found[] = [];
+    const keep = request.mode === "hybrid" ? candidatesFor(request.limit) : request.limit;
     for (let from = 0; from < last; from += SLICE_ROWS) {
-      const slice: Slice = { from, to: from + SLICE_ROWS };
-      const found = await this.#run(signal, () => this.#all(denseSql(name, vector, filter, limit, paths, slice)) as Found[]);
-      best = [...best, ...found].sort(byScore).slice(0, limit);
+      const found = await this.#run(signal, () => this.#dense(request, collection, { from, to: from + SLICE_ROWS }));
+      best = [...best, ...found].sort(byScore).slice(0, keep);
       await new Promise((resume) => setImmediate(resume));
     }
     return best;
   }
 
-  /** Both rankings fused by reciprocal rank; the best possible record scores 1. */
-  async #hybrid(request: SearchRequest, collection: Collection, signal: AbortSignal): Promise<readonly Found[]> {
-    const candidates = Math.max(MIN_CANDIDATES, 2 * request.limit);
-    const dense = await this.#dense(request, candidates, collection, signal);
-    const words = await this.#run(signal, () => {
-      const statement = request.text === null ? null : wordsSql(request.collection, request.text, request.filter, candidates, collection.paths);
-      return statement === null ? [] : (this.#all(statement) as Found[]);
-    });
-    const fused = new Map<number, Found>();
-    for (const [ranking, weight] of [[dense, request.alpha], [words, 1 - request.alpha]] as const) {
-      for (const [rank, { row, id }] of ranking.entries()) {
-        const score = (fused.get(row)?.score ?? 0) + (weight * (RRF_K + 1)) / (RRF_K + 1 + rank);
-        fused.set(row, { row, id, score });
-      }
-    }
-    return [...fused.values()].sort(byScore).slice(0, request.limit);
+  /** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
+  #rank(request: SearchRequest, { name, paths }: Collection, dense: readonly Found[]): RowSet {
+    if (request.mode === "dense") return { rows: dense.map((one) => this.#record(name, one)), exact: true };
+    const statement = request.text === null ? null : wordsSql(name, request.text, request.filter, candidatesFor(request.limit), paths);
+    const words = statement === null ? [] : (this.#all(statement) as Found[]);
+    const fused = fuse([[dense, request.alpha], [words, 1 - request.alpha]]).slice(0, request.limit);
+    return { rows: fused.map((one) => this.#record(name, one)), exact: true };
   }
 
   #record(collection: string, { row, id, score }: Found): Row {
@@ -134,12 +136,18 @@ class SqliteAdapter implements Adapter {
     return this.#statements.get(sql).all(...params.map((param) => (param instanceof Float32Array ? vectorBytes(param) : param)));
   }
 
-  /** Runs a synchronous piece of work, again while another process holds the file's lock. */
+  /** Runs a synchronous piece of work in one read transaction, again while another process holds the file's lock. */
   async #run<T>(signal: AbortSignal, work: () => T): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted();
       try {
-        return work();
+        // One lock for all statements of the work, and one state of the file.
+        this.#statements.get("BEGIN").run();
+        try {
+          return work();
+        } finally {
+          if (this.#db.inTransaction) this.#statements.get("COMMIT").run();
+        }
       } catch (error) {
         const waitMs = BUSY_WAITS_MS[attempt];
         if (!isBusy(error) || waitMs === undefined) throw sqliteError(error, this.#name);
@@ -147,6 +155,23 @@ class SqliteAdapter implements Adapter {
       }
     }
   }
+}
+
+/** How many candidates each half of a hybrid search gives. */
+function candidatesFor(limit: number): number {
+  return Math.max(MIN_CANDIDATES, 2 * limit);
+}
+
+/** Reciprocal rank fusion; a record that is first in every ranking scores 1. */
+function fuse(rankings: readonly (readonly [ranking: readonly Found[], weight: number])[]): readonly Found[] {
+  const fused = new Map<number, Found>();
+  for (const [ranking, weight] of rankings) {
+    for (const [rank, { row, id }] of ranking.entries()) {
+      const score = (fused.get(row)?.score ?? 0) + (weight * (RRF_K + 1)) / (RRF_K + 1 + rank);
+      fused.set(row, { row, id, score });
+    }
+  }
+  return [...fused.values()].sort(byScore);
 }
 
 /** Vectors of another model have no common meaning, even where their lengths agree. */

@@ -64,12 +64,22 @@ export function isCollectionName(name: string): boolean {
   return /^[^\0]{1,128}$/su.test(name) && !/^sqlite_/i.test(name) && !name.startsWith("@");
 }
 
-/** A value as a column holds it. Types that SQLite lacks are blobs of their JSON, so that no test can mix them up with texts. */
+/** A value as a column holds it. Types that SQLite lacks are blobs, so that no test can mix them up with texts. */
 export type ColumnValue = number | string | Buffer;
 
+/** The column that holds the lists of a path, as JSON; a collection without any has none, and no test looks for them. */
+export function listPath(path: string): string {
+  return `${path}[]`;
+}
+
+/** Whether a column's path is that of lists. */
+export function isListPath(path: string): boolean {
+  return path.endsWith("[]");
+}
+
 /**
- * The columns of a record: every path of up to three plain names. Lists are kept whole, objects as a mark that
- * they are there; the record id has a column of its own.
+ * The columns of a record: every path of up to three plain names. Of lists and objects the column of their path says
+ * that they are there; the record id has a column of its own.
  */
 export function columnsOf(record: { readonly [key: string]: unknown }): ReadonlyMap<string, ColumnValue> {
   const columns = new Map<string, ColumnValue>();
@@ -78,6 +88,7 @@ export function columnsOf(record: { readonly [key: string]: unknown }): Readonly
       const path = prefix + key;
       if (!SEGMENT.test(key) || isIdPath(path)) continue;
       columns.set(path, columnValue(item));
+      if (Array.isArray(item)) columns.set(listPath(path), JSON.stringify(item));
       if (isRecord(item) && depth < MAX_SEGMENTS) walk(item, `${path}.`, depth + 1);
     }
   };
@@ -87,14 +98,13 @@ export function columnsOf(record: { readonly [key: string]: unknown }): Readonly
 
 function columnValue(value: unknown): ColumnValue {
   if (typeof value === "string" || typeof value === "number") return value;
-  return Buffer.from(isRecord(value) ? "{}" : JSON.stringify(value));
+  return Buffer.from(Array.isArray(value) ? "[]" : isRecord(value) ? "{}" : JSON.stringify(value));
 }
 
-/** The column values of `true`, `false`, `null`, and the first byte of a list. */
+/** The column values of `true`, `false` and `null`; those of lists and objects are only ever told apart from these. */
 export const TRUE = "CAST('true' AS BLOB)";
 export const FALSE = "CAST('false' AS BLOB)";
 export const NULL = "CAST('null' AS BLOB)";
-export const LIST_START = "CAST('[' AS BLOB)";
 
 /**
  * A text as the full-text index holds it: its folded words in ASCII, so that SQLite's own idea of letters, which
