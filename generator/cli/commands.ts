@@ -4,7 +4,7 @@
  * so that `validate` never pays for `build`.
  */
 import { SERVE_FLAGS } from "../../runtime/abi/serve-flags.js";
-import type { CommandModule, CommandSpec, OptionSpec } from "./command.js";
+import type { CommandSpec, OptionSpec } from "./command.js";
 
 const ENV_FILE: OptionSpec = { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
@@ -21,7 +21,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "name", value: "NAME", help: "name of the server (default: the directory's name)" },
     ],
     examples: ["toolsrv init support", "toolsrv init support --print-desktop-config"],
-    load: command("init"),
+    load: () => import("./commands/init.js"),
   },
   {
     name: "load",
@@ -39,7 +39,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles"],
     graceful: true,
-    load: command("load"),
+    load: () => import("./commands/load.js"),
   },
   {
     name: "validate",
@@ -58,7 +58,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "policy-builtin", value: "LIST", help: "apply enterprise, pci, soc2" },
     ],
     examples: ["toolsrv validate tools.yaml", "toolsrv validate tools.yaml --strict --json"],
-    load: command("validate"),
+    load: () => import("./commands/validate.js"),
   },
   {
     name: "build",
@@ -74,7 +74,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],
     graceful: true,
-    load: command("build"),
+    load: () => import("./commands/build.js"),
   },
   {
     name: "test",
@@ -86,7 +86,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ENV_FILE,
     ],
     examples: [`toolsrv test tools.yaml search_articles --args '{"query": "refund"}'`],
-    load: command("test"),
+    load: () => import("./commands/test.js"),
   },
   {
     name: "serve",
@@ -95,7 +95,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: SERVE_FLAGS,
     examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none"],
     graceful: true,
-    load: command("serve"),
+    load: () => import("./commands/serve.js"),
   },
   {
     name: "explain",
@@ -103,7 +103,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     args: [CATALOG, { name: "TOOL", required: true }],
     options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, { name: "json", help: "print the explanation as JSON" }, ENV_FILE],
     examples: [`toolsrv explain tools.yaml search_articles --args '{"query": "refund"}'`],
-    load: command("explain"),
+    load: () => import("./commands/explain.js"),
   },
   {
     name: "diff",
@@ -114,7 +114,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "format", value: "FORMAT", help: "text, json, sarif or github (default text)" },
     ],
     examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on isolation-weakening"],
-    load: command("diff"),
+    load: () => import("./commands/diff.js"),
   },
   {
     name: "migrate",
@@ -127,7 +127,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "write", help: "rewrite the file" },
     ],
     examples: ["toolsrv migrate tools.yaml --from 1 --to 2 --dry-run"],
-    load: command("migrate"),
+    load: () => import("./commands/migrate.js"),
   },
   {
     name: "schema",
@@ -135,13 +135,9 @@ export const COMMANDS: readonly CommandSpec[] = [
     args: [],
     options: [{ name: "version", value: "1|2", help: "catalog version (default: both)" }],
     examples: ["toolsrv schema > tds.schema.json"],
-    load: command("schema"),
+    load: () => import("./commands/schema.js"),
   },
 ];
 
 /** Commands of the specification that this version does not have. */
 export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve", "auth", "trace"];
-
-function command(name: string): () => Promise<CommandModule> {
-  return async () => (await import(`./commands/${name}.js`)) as CommandModule;
-}
