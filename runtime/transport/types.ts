@@ -78,6 +78,8 @@ export interface HttpServerOptions {
   readonly sockets?: readonly SocketRoute<never>[];
   /** Answers what no route matches. */
   readonly notFound: HttpRoute["handler"];
+  /** Names (lower-case) of the request headers that `notFound` reads. */
+  readonly notFoundHeaders?: readonly string[];
   /** Body of the errors that the transport answers itself (400, 413, 500); `{"error":{"code","message"}}` by default. */
   readonly errorBody?: (code: string, message: string) => string;
   /** A handler threw: a bug. The client has been answered 500. */

@@ -19,7 +19,7 @@ export class UwsReply implements HttpReply {
   /** An answer has been started. */
   answered = false;
   /** Inside a callback of the library, which has corked the socket already. */
-  corked = true;
+  corked = false;
   private listeners: (() => void)[] | null = null;
   /** Set while the answer is not complete and an abort must still be told to it. */
   private open: UwsStream | null = null;
@@ -164,9 +164,9 @@ function writeHead(res: UwsResponse, status: number, headers: HeaderList): void 
   for (const [name, value] of headers) res.writeHeader(name, value);
 }
 
-/** The library writes names and values as they are; a line break in one would start another header. */
+/** The library writes values as they are; a line break in one would start another header. Names are ours, never a user's. */
 function checkHeaders(headers: HeaderList): void {
   for (const [name, value] of headers) {
-    if (/[\r\n\0]/.test(value) || /[\r\n\0:]/.test(name)) throw new Error(`header '${name.replace(/\W/g, "?")}' holds a line break`);
+    if (/[\r\n\0]/.test(value)) throw new Error(`the value of header '${name}' holds a line break`);
   }
 }

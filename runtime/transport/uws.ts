@@ -4,7 +4,7 @@
  * returns, every handler runs inside one guard (a throw that reaches the library ends the process), and bodies are
  * counted, because the library has no limit of its own.
  */
-import { BodyReader } from "./body.js";
+import { BodyReader, copyBytes } from "./body.js";
 import type { HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
 import { loadUws } from "./uws-load.js";
@@ -14,7 +14,7 @@ import { socketBehavior } from "./uws-sockets.js";
 /** What is read and thrown away of a body over its limit, so that the client gets to read the 413. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
-const NO_HEADERS: readonly string[] = [];
+const NONE: readonly string[] = [];
 const JSON_HEADERS = [["content-type", "application/json"]] as const;
 
 /**
@@ -31,17 +31,17 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
     }
   };
   for (const route of options.sockets ?? []) {
-    const shape = routeShape(route.pattern, route.headers ?? NO_HEADERS);
     app.ws(route.pattern, socketBehavior(
       uws,
       route,
-      (res, req) => new CopiedRequest("GET", req, res, shape),
+      headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }),
       (error) => report(error, { method: "GET", path: route.pattern }),
     ));
   }
   const errorBody = options.errorBody ?? defaultErrorBody;
   for (const route of options.routes) register(app, route, report, errorBody);
-  register(app, { method: "ANY", pattern: "/*", handler: options.notFound, bodyLimitBytes: 0 }, report, errorBody);
+  const { notFoundHeaders = NONE } = options;
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, bodyLimitBytes: 0 }, report, errorBody);
   return new UwsServer(uws, app);
 }
 
@@ -80,17 +80,19 @@ function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onE
 }
 
 function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], errorBody: ErrorBody): UwsHandler {
-  const shape = routeShape(route.pattern, route.headers ?? NO_HEADERS);
-  const limitBytes = route.bodyLimitBytes ?? 0;
+  const readHead = headReader(route);
+  const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, errorBody };
 
   /** The one guard around handlers: nothing they throw or reject with passes it. */
   const run = (request: CopiedRequest, reply: UwsReply): void => {
+    reply.corked = true;
     try {
       const pending = route.handler(request, reply);
       if (pending !== undefined) pending.catch((error: unknown) => fail(error, request, reply));
     } catch (error) {
       fail(error, request, reply);
     }
+    reply.corked = false;
   };
   const fail = (error: unknown, request: CopiedRequest, reply: UwsReply): void => {
     reply.send(500, JSON_HEADERS, errorBody("internal", "internal error"));
@@ -98,9 +100,8 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"],
   };
 
   return (res, req) => {
-    const method = req.getMethod().toUpperCase();
-    const reply = new UwsReply(res, method === "HEAD");
-    const request = new CopiedRequest(method, req, res, shape);
+    const request = readHead(res, req);
+    const reply = new UwsReply(res, request.method === "HEAD");
     res.onAborted(() => {
       try {
         reply.abort();
@@ -108,43 +109,40 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"],
         onError(error, request);
       }
     });
-    const length = req.getHeader("content-length");
-    if (length !== "" && hasConflictingLengths(req)) {
+    if (request.length === CONFLICTING) {
       reply.sendAndClose(400, JSON_HEADERS, errorBody("bad_request", "two different Content-Length headers"));
       return;
     }
-    const hasBody = length === "" || length === "0" ? req.getHeader("transfer-encoding") !== "" : true;
-    if (!hasBody) {
-      run(request, reply);
-      reply.corked = false;
-      return;
-    }
-    readBody(res, reply, { limitBytes, errorBody }, Number(length || 0), (body) => {
-      request.body = body;
-      reply.corked = true;
-      run(request, reply);
-      reply.corked = false;
-    });
-    reply.corked = false;
+    const hasBody = request.length === "" || request.length === "0" ? req.getHeader("transfer-encoding") !== "" : true;
+    if (hasBody) readBody(res, request, reply, limit, run);
+    else run(request, reply);
   };
 }
 
-/** Reads the body, or answers 413. `declaredBytes` is 0 for a chunked body. */
-function readBody(res: UwsResponse, reply: UwsReply, limit: BodyLimit, declaredBytes: number, done: (body: Buffer) => void): void {
+/** Reads the body and runs the handler, or answers 413. */
+function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, limit: BodyLimit, run: (request: CopiedRequest, reply: UwsReply) => void): void {
   const { limitBytes } = limit;
-  if (declaredBytes > limitBytes + DISCARD_BYTES) {
+  if (Number(request.length) > limitBytes + DISCARD_BYTES) {
     refuseBody(reply, limit);
     return;
   }
-  const reader = new BodyReader(limitBytes);
+  let reader: BodyReader | null = null;
   res.onData((chunk, isLast) => {
     if (reply.aborted || reply.answered) return;
+    if (reader === null && isLast && chunk.byteLength <= limitBytes) {
+      request.body = copyBytes(chunk);
+      run(request, reply);
+      return;
+    }
+    reader ??= new BodyReader(limitBytes);
     reader.push(chunk);
     if (reader.over) {
       if (isLast || reader.seenBytes > limitBytes + DISCARD_BYTES) refuseBody(reply, limit);
       return;
     }
-    if (isLast) done(reader.finish());
+    if (!isLast) return;
+    request.body = reader.finish();
+    run(request, reply);
   });
 }
 
@@ -158,49 +156,24 @@ function refuseBody(reply: UwsReply, { limitBytes, errorBody }: BodyLimit): void
   reply.sendAndClose(413, JSON_HEADERS, errorBody("body_too_large", message));
 }
 
-/** A proxy before us may have believed the other one: where two lengths disagree, the request's end is a matter of opinion. */
-function hasConflictingLengths(req: UwsRequest): boolean {
-  let first: string | null = null;
-  let conflict = false;
-  req.forEach((name, value) => {
-    if (name !== "content-length") return;
-    if (first === null) first = value;
-    else if (first !== value) conflict = true;
-  });
-  return conflict;
-}
+/** In place of a length: there are two that differ. A proxy before us may have believed the other one. */
+const CONFLICTING = "conflicting";
 
-interface RouteShape {
-  readonly paramCount: number;
-  readonly headers: readonly string[];
-}
-
-function routeShape(pattern: string, headers: readonly string[]): RouteShape {
-  return { paramCount: pattern.split("/").filter((segment) => segment.startsWith(":")).length, headers };
-}
-
-/** A request that outlives the library's: all that its route asked for is copied when it is made. */
+/** A request that outlives the library's: all that its route asked for has been copied into it. */
 class CopiedRequest implements HttpRequest {
-  readonly path: string;
-  readonly query: string;
-  readonly params: readonly string[];
-  readonly headers: { readonly [name: string]: string };
   body: Buffer = NO_BODY;
   private address: string | null = null;
 
   constructor(
     readonly method: string,
-    req: UwsRequest,
+    readonly path: string,
+    readonly query: string,
+    readonly params: readonly string[],
+    readonly headers: { readonly [name: string]: string },
+    /** Content-Length as sent, "" without one, or CONFLICTING. */
+    readonly length: string,
     private readonly res: UwsResponse,
-    shape: RouteShape,
-  ) {
-    this.path = req.getUrl();
-    this.query = req.getQuery() ?? "";
-    this.params = shape.paramCount === 0 ? NO_HEADERS : copyParams(req, shape.paramCount);
-    const headers: { [name: string]: string } = {};
-    for (const name of shape.headers) headers[name] = req.getHeader(name);
-    this.headers = headers;
-  }
+  ) {}
 
   /** Asked of the socket on first use; "" when that comes after the answer. */
   get remoteAddress(): string {
@@ -213,6 +186,41 @@ class CopiedRequest implements HttpRequest {
     }
     return this.address;
   }
+}
+
+/**
+ * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (of several
+ * with one name the first), and two lengths that disagree are noticed.
+ */
+function headReader(route: Pick<HttpRoute, "pattern" | "headers"> & { readonly method: string }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {
+  const { pattern } = route;
+  const paramCount = pattern.split("/").filter((segment) => segment.startsWith(":")).length;
+  const fixedPath = paramCount === 0 && !pattern.endsWith("*") ? pattern : null;
+  const fixedMethod = route.method === "GET" || route.method === "ANY" ? null : route.method;
+  const absent: { readonly [name: string]: string } = Object.fromEntries((route.headers ?? NONE).map((name) => [name, ""]));
+  const wanted = new Set(Object.keys(absent));
+
+  let headers: { [name: string]: string } = {};
+  let length = "";
+  const visit = (name: string, value: string): void => {
+    if (wanted.has(name) && headers[name] === "") headers[name] = value;
+    if (name !== "content-length") return;
+    length = length === "" || length === value ? value : CONFLICTING;
+  };
+  return (res, req) => {
+    headers = { ...absent };
+    length = "";
+    req.forEach(visit);
+    return new CopiedRequest(
+      fixedMethod ?? req.getMethod().toUpperCase(),
+      fixedPath ?? req.getUrl(),
+      req.getQuery() ?? "",
+      paramCount === 0 ? NONE : copyParams(req, paramCount),
+      headers,
+      length,
+      res,
+    );
+  };
 }
 
 function copyParams(req: UwsRequest, count: number): readonly string[] {
