@@ -75,7 +75,11 @@ const RULES: readonly Rule[] = [
     because: "the trace service knows the abi, the transport's types and observe, never call or mcp",
   },
   {
-    files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod"],
+    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], packages: ["better-sqlite3", "zod"],
+    because: "the trace service knows the transport's types and no part of tool calls",
+  },
+  {
+    files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod", "smol-toml"],
     because: "serve puts the runtime together; nothing in it knows the generator",
   },
   {
@@ -121,6 +125,11 @@ const RULES: readonly Rule[] = [
     may: [ABI, SHARED, "generator/compile.ts", "generator/edit/**", "generator/cli/{command,exit}.ts", "runtime/adapters/*.ts", "runtime/adapters/sqlite/**", "runtime/embed/**"],
     packages: ["yaml", "better-sqlite3", "sqlite-vec"],
     because: "a feature room is pure logic beside the phases; it knows no command and no other room",
+  },
+  {
+    files: "generator/reference/**", room: 2,
+    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/{capabilities,extras}.ts"], packages: [],
+    because: "docs/reference/ is written from the tables that the code itself uses",
   },
   {
     files: "generator/cli/commands/**", room: 0,
