@@ -105,6 +105,16 @@ test("a bad call is a ToolError, an unknown name a RangeError that lists the too
     });
   }));
 
+test("a call ends with its own deadline or signal", () =>
+  inProject(async (folder) => {
+    await using(join(folder, "tools.yaml"), {}, async (connection) => {
+      const code = (want: string) => (error: unknown): boolean => isToolError(error) && error.code === want;
+      await assert.rejects(connection.call("search_notes", { query: "apples" }, { signal: AbortSignal.abort() }), code("cancelled"));
+      await assert.rejects(connection.call("search_notes", { query: "apples" }, { deadlineS: 0 }), code("timeout"));
+      assert.equal((await connection.call("search_notes", { query: "apples" }, { principal: "ann", claims: { org: 1 }, roles: ["a"], deadlineS: 20, requestId: "r" })).count, 2);
+    });
+  }));
+
 test("a catalog with errors throws all of them, with positions", async () => {
   const broken = { ...CATALOG, tools: [{ ...CATALOG.tools[1], target: { connection: "stor", collection: "notes" } }, { ...CATALOG.tools[0], query: { alpha: 7 } }] };
   await assert.rejects(connect(broken), (error) => {
