@@ -1,0 +1,44 @@
+/** Sums, searches and comparisons. */
+import { detail, type Handlers } from "../http/answer.js";
+import type { Stats, StatsExtended } from "../model.js";
+import { type HandlerContext, isOn } from "./context.js";
+
+type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "searchSteps" | "compareRuns" | "listSessions">;
+
+export function queryHandlers({ store, queue, counters, hub, uptimeS }: HandlerContext): QueryHandlers {
+  return {
+    async getStats({ extended }) {
+      const { total_events, avg_run_duration_ms, events_indexed, blob_size_bytes, ...stored } = await store.read.stats();
+      const body: Stats = {
+        ...stored,
+        queue_depth: queue.depth,
+        queue_max: queue.max,
+        events_dropped: counters.dropped,
+        events_processed: counters.processed,
+        events_sampled_out: counters.sampledOut,
+        runs_throttled: counters.throttledRuns,
+        last_write_latency_ms: counters.lastLatencyMs,
+        p99_write_latency_ms: counters.p99(),
+        blob_size_bytes,
+      };
+      if (!isOn(extended)) return { status: 200, body };
+      const wide: StatsExtended = {
+        ...body, total_events, avg_run_duration_ms, events_throttled: counters.throttled, events_duplicate: counters.duplicates, events_indexed, sockets: hub.size, uptime_s: uptimeS(),
+      };
+      return { status: 200, body: wide };
+    },
+
+    getTopology: async ({ scope = "all" }) => ({ status: 200, json: await store.read.topology(scope) }),
+
+    getTools: async ({ scope = "all" }) => ({ status: 200, json: await store.read.tools(scope) }),
+
+    searchSteps: async ({ q, scope = "all", limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.search({ q, scope, limit, offset }) }),
+
+    async compareRuns({ a, b }) {
+      const json = await store.read.compare(a, b);
+      return json === null ? { status: 404, body: detail("Run not found") } : { status: 200, json };
+    },
+
+    listSessions: async ({ limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.sessions(limit, offset) }),
+  };
+}

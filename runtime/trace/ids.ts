@@ -1,0 +1,57 @@
+/** Identifiers: made ones sort by time, given ones are checked, and all of them have a number to be found by. */
+import { randomFillSync } from "node:crypto";
+
+/** Makes UUIDs of version 7: unique, and ascending within a process. */
+export function createIdSource(now: () => number): () => string {
+  const pool = Buffer.alloc(16 * 256);
+  let at = pool.length;
+  let lastMs = 0;
+  let count = 0;
+  return () => {
+    if (at === pool.length) {
+      randomFillSync(pool);
+      at = 0;
+    }
+    const ms = Math.max(now(), lastMs);
+    count = ms === lastMs ? (count + 1) & 0xfff : 0;
+    lastMs = count === 0 && ms === lastMs ? ms + 1 : ms;
+    const time = lastMs.toString(16).padStart(12, "0");
+    const tail = pool.toString("hex", at, at + 8);
+    at += 8;
+    const variant = "89ab"[Number.parseInt(tail[0] ?? "0", 16) & 3] ?? "8";
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
+  };
+}
+
+const MAX_ID_LENGTH = 200;
+// Control characters, and what could not be a path segment of a URL or a file name.
+const BAD_ID = /[\u0000-\u001f\u007f/\\]|^\.{1,2}$/;
+
+/** Why a text can't be an identifier, or `null` when it can. */
+export function idProblem(id: string): string | null {
+  if (id === "") return "must not be empty";
+  if (id.length > MAX_ID_LENGTH) return `must be at most ${MAX_ID_LENGTH} characters`;
+  return BAD_ID.test(id) ? "must not hold control characters, / or \\, nor be . or .." : null;
+}
+
+const UUID_TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i;
+
+/**
+ * 52 bits by which an identifier is looked up; different ones may share them. Ascending for UUIDs of version 7,
+ * so that an index over them grows at its end.
+ */
+export function idHash(id: string): number {
+  let a = 0x811c9dc5;
+  let b = 0x9e3779b9;
+  for (let index = 0; index < id.length; index++) {
+    const code = id.charCodeAt(index);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b) ^ (b >>> 13);
+  }
+  a ^= a >>> 15;
+  b ^= b >>> 16;
+  const time = id.length === 36 ? UUID_TIME.exec(id) : null;
+  if (time === null) return (a >>> 0) * 0x100000 + ((b >>> 0) & 0xfffff);
+  const ms = Number.parseInt(`${time[1] ?? ""}${time[2] ?? ""}`, 16) % 2 ** 38;
+  return ms * 0x4000 + ((a ^ b) & 0x3fff);
+}

@@ -1,0 +1,166 @@
+/**
+ * Events between their acceptance and their commit. It is bounded in events and in bytes: what does not fit is refused
+ * whole and counted, never dropped in silence. One batch is with the store at any time.
+ */
+import type { Incoming } from "../model.js";
+import { type BatchOutcome, StorageFullError, type TraceStore } from "../store/store.js";
+import type { Counters } from "./counters.js";
+
+export interface QueueOptions {
+  readonly store: Pick<TraceStore, "write">;
+  readonly counters: Counters;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  readonly batchSize: number;
+  /** Time that a batch may wait to become full. */
+  readonly lingerMs: number;
+  readonly onCommitted: (outcome: BatchOutcome) => void;
+  readonly onFailed: (error: Error, events: number) => void;
+  /** Milliseconds from a monotonic clock. */
+  readonly monotonic: () => number;
+}
+
+/** "full": no room; "stopping": the service ends; "storage": the disk is full, and was a moment ago. */
+export type Refusal = "full" | "stopping" | "storage";
+
+interface Entry {
+  readonly event: Incoming;
+  readonly bytes: number;
+}
+
+interface Waiter {
+  /** Events that it waits for, by their position in all that was offered. */
+  readonly from: number;
+  readonly to: number;
+  error: Error | null;
+  readonly resolve: (error: Error | null) => void;
+}
+
+/** After a full disk, one batch a second is tried. */
+const RETRY_MS = 1000;
+
+export class IngestQueue {
+  #entries: Entry[] = [];
+  #head = 0;
+  #bytes = 0;
+  #inFlight = 0;
+  #offered = 0;
+  #finished = 0;
+  #pumping = false;
+  #stopping = false;
+  #fullUntil = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #waiters: Waiter[] = [];
+
+  constructor(private readonly options: QueueOptions) {}
+
+  /** Events that are accepted and not committed. */
+  get depth(): number {
+    return this.#entries.length - this.#head + this.#inFlight;
+  }
+
+  get max(): number {
+    return this.options.maxEvents;
+  }
+
+  /** Takes all of the events or none; `null` when they were taken. `bytes` is about what they hold in memory. */
+  offer(events: readonly Incoming[], bytes: number): Refusal | null {
+    const refusal = this.#refusal(events.length, bytes);
+    if (refusal !== null) {
+      this.options.counters.dropped += events.length;
+      return refusal;
+    }
+    const each = events.length === 0 ? 0 : bytes / events.length;
+    for (const event of events) this.#entries.push({ event, bytes: each });
+    this.#bytes += bytes;
+    this.#offered += events.length;
+    if (!this.#pumping) this.#schedule();
+    return null;
+  }
+
+  /** Resolves when the last `count` events offered have left the queue, with the error when some of them were lost. */
+  flushed(count: number): Promise<Error | null> {
+    const to = this.#offered;
+    if (this.#finished >= to) return Promise.resolve(null);
+    return new Promise((resolve) => this.#waiters.push({ from: to - count, to, error: null, resolve }));
+  }
+
+  /** Takes nothing more and resolves when the queue is empty. */
+  async drain(): Promise<void> {
+    this.#stopping = true;
+    if (this.depth > 0 && !this.#pumping) void this.#pump();
+    await this.flushed(0);
+  }
+
+  #refusal(count: number, bytes: number): Refusal | null {
+    if (this.#stopping) return "stopping";
+    if (this.#fullUntil > this.options.monotonic()) return "storage";
+    return this.depth + count > this.options.maxEvents || this.#bytes + bytes > this.options.maxBytes ? "full" : null;
+  }
+
+  #schedule(): void {
+    const waiting = this.#entries.length - this.#head;
+    if (waiting >= this.options.batchSize || this.options.lingerMs === 0) {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#timer = null;
+      void this.#pump();
+      return;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#pump();
+    }, this.options.lingerMs);
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    while (this.#head < this.#entries.length) {
+      const taken = this.#entries.slice(this.#head, this.#head + this.options.batchSize);
+      this.#head += taken.length;
+      if (this.#head > 4096 && this.#head * 2 > this.#entries.length) {
+        this.#entries = this.#entries.slice(this.#head);
+        this.#head = 0;
+      }
+      this.#inFlight = taken.length;
+      const error = await this.#write(taken.map((entry) => entry.event));
+      this.#inFlight = 0;
+      this.#bytes = Math.max(0, this.#bytes - taken.reduce((sum, entry) => sum + entry.bytes, 0));
+      this.#finished += taken.length;
+      this.#wake(error, this.#finished - taken.length);
+    }
+    this.#entries = [];
+    this.#head = 0;
+    this.#bytes = 0;
+    this.#pumping = false;
+  }
+
+  async #write(batch: readonly Incoming[]): Promise<Error | null> {
+    const { counters, store } = this.options;
+    try {
+      const outcome = await store.write(batch);
+      counters.processed += outcome.stored;
+      counters.duplicates += outcome.duplicates;
+      counters.sampledOut += outcome.sampledOut;
+      counters.throttled += outcome.throttled;
+      counters.throttledRuns += outcome.throttledRuns;
+      counters.batch(outcome.elapsedMs);
+      this.#fullUntil = 0;
+      this.options.onCommitted(outcome);
+      return null;
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      counters.dropped += batch.length;
+      if (error instanceof StorageFullError) this.#fullUntil = this.options.monotonic() + RETRY_MS;
+      this.options.onFailed(error, batch.length);
+      return error;
+    }
+  }
+
+  #wake(error: Error | null, from: number): void {
+    for (const waiter of this.#waiters) if (error !== null && waiter.to > from && waiter.from < this.#finished) waiter.error ??= error;
+    const ready = this.#waiters.filter((waiter) => waiter.to <= this.#finished);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.to > this.#finished);
+    for (const waiter of ready) waiter.resolve(waiter.error);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The calls of one run: which start an end belongs to, how long it took, and who called whom. Fed with every event of
+ * the run in order of arrival; parents may come after their children.
+ */
+import type { CallKind, EventKind } from "../model.js";
+
+/** What `observe` needs of an event; `node` is the key of its graph node. */
+export interface CallEvent {
+  readonly runId: string;
+  readonly parentId: string | null;
+  readonly at: number;
+  readonly node: string | null;
+}
+
+/** What a start said and its end may leave out. */
+export interface Names {
+  readonly agent: string | null;
+  readonly tool: string | null;
+  readonly server: string | null;
+}
+
+interface Open {
+  readonly kind: CallKind;
+  readonly at: number;
+}
+
+interface Call {
+  parentId: string | null;
+  known: boolean;
+  names: Names | null;
+  /** Nodes of its start events; one, as a rule. */
+  nodes: string[];
+  /** Starts below it, by node: times of the last ones and how many. */
+  children: Map<string, { count: number; last: number }> | null;
+  open: Open[];
+}
+
+export type EdgeSink = (source: string, target: string, count: number, last: number) => void;
+
+export class RunCalls {
+  readonly #calls = new Map<string, Call>();
+  #open = 0;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Calls that have started and not ended. */
+  get openCount(): number {
+    return this.#open;
+  }
+
+  ids(): Iterable<string> {
+    return this.#calls.keys();
+  }
+
+  /** Whether the run has events of its own here, not only children. */
+  has(runId: string): boolean {
+    return this.#calls.get(runId)?.known === true;
+  }
+
+  parentOf(runId: string): string | null {
+    return this.#calls.get(runId)?.parentId ?? null;
+  }
+
+  namesOf(runId: string): Names | null {
+    return this.#calls.get(runId)?.names ?? null;
+  }
+
+  isOpen(runId: string, kind: CallKind): boolean {
+    return this.#calls.get(runId)?.open.some((open) => open.kind === kind) ?? false;
+  }
+
+  /** Remembers where a call belongs whose events are not kept. */
+  place(runId: string, parentId: string | null): void {
+    const call = this.#call(runId);
+    call.known = true;
+    call.parentId ??= parentId;
+  }
+
+  /** Takes an event in and returns its duration in whole milliseconds, or `null` when it has none. */
+  observe(event: CallEvent, kind: EventKind, names: Names, edge: EdgeSink): number | null {
+    const call = this.#call(event.runId);
+    call.known = true;
+    call.parentId ??= event.parentId;
+    if (kind.call === null) {
+      // An agent that finishes ends nothing: the chain that it belongs to ends after it.
+      const chain = kind.name === "agent_finish" ? call.open.find((open) => open.kind === "chain") : undefined;
+      return chain === undefined ? null : elapsed(chain.at, event.at);
+    }
+    if (kind.side === "start") {
+      call.names ??= names;
+      call.open.push({ kind: kind.call, at: event.at });
+      this.#open += 1;
+      if (event.node !== null) this.#link(call, event.node, event.parentId, event.at, edge);
+      return null;
+    }
+    const index = call.open.findIndex((open) => open.kind === kind.call);
+    const open = call.open[index];
+    if (open === undefined) return null;
+    call.open.splice(index, 1);
+    this.#open -= 1;
+    return elapsed(open.at, event.at);
+  }
+
+  /** Takes over the calls of a run that turned out to be part of this one. */
+  absorb(other: RunCalls): void {
+    for (const [id, call] of other.#calls) {
+      const own = this.#calls.get(id);
+      if (own === undefined) {
+        this.#calls.set(id, call);
+        continue;
+      }
+      own.known ||= call.known;
+      own.parentId ??= call.parentId;
+      own.names ??= call.names;
+      own.open.push(...call.open);
+      own.nodes.push(...call.nodes);
+      for (const [node, child] of call.children ?? []) addChild(own, node, child.count, child.last);
+    }
+    this.#open += other.#open;
+  }
+
+  #link(call: Call, node: string, parentId: string | null, at: number, edge: EdgeSink): void {
+    for (const [child, { count, last }] of call.children ?? []) if (child !== node) edge(node, child, count, last);
+    call.nodes.push(node);
+    if (parentId === null) return;
+    const parent = this.#call(parentId);
+    for (const source of parent.nodes) if (source !== node) edge(source, node, 1, at);
+    addChild(parent, node, 1, at);
+  }
+
+  #call(runId: string): Call {
+    let call = this.#calls.get(runId);
+    if (call === undefined) {
+      call = { parentId: null, known: false, names: null, nodes: [], children: null, open: [] };
+      this.#calls.set(runId, call);
+    }
+    return call;
+  }
+}
+
+function addChild(call: Call, node: string, count: number, last: number): void {
+  call.children ??= new Map();
+  const child = call.children.get(node);
+  if (child === undefined) {
+    call.children.set(node, { count, last });
+    return;
+  }
+  child.count += count;
+  child.last = Math.max(child.last, last);
+}
+
+function elapsed(from: number, to: number): number {
+  return Math.max(0, Math.floor((to - from) / 1000));
+}

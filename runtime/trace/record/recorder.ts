@@ -1,0 +1,347 @@
+/**
+ * Turns a batch of events into rows and sums. It knows the life of a run (first end wins, nested errors do not fail
+ * the root, a late event resurrects nothing), finds roots and parents, and drops what is repeated, sampled out or over
+ * the cap. It reads through `RecorderSource` and writes nothing: the store persists the `Changes` in one transaction,
+ * and tells the recorder to `forget` when that failed.
+ */
+import { eventKind, type EventKind, type Incoming } from "../model.js";
+import { type Names, RunCalls } from "./calls.js";
+import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
+import { isSampled } from "./sampling.js";
+import { nodeKey, Tally } from "./tally.js";
+
+/** What a store answers while a batch is recorded. */
+export interface RecorderSource {
+  /** A root run by its id. */
+  run(runId: string): RunRow | null;
+  /** The root run that holds events of a nested run, by the nested run's id. */
+  holder(runId: string): RunRow | null;
+  hasEvent(eventId: string): boolean;
+  /** Events of a stored run, in order of arrival. */
+  events(key: number): Iterable<RecordedEvent>;
+  /** Ids of running roots whose own start has not been seen: they may turn out to be nested. */
+  unrooted(): Iterable<string>;
+  nextSeq(): number;
+  nextKey(): number;
+}
+
+/** A stored event, as far as calls and sums need it. */
+export interface RecordedEvent extends Names {
+  readonly runId: string;
+  readonly parentId: string | null;
+  readonly type: number;
+  readonly at: number;
+  readonly durationMs: number | null;
+}
+
+/** A row to insert. */
+export interface EventRow extends Names {
+  readonly seq: number;
+  readonly run: RunState;
+  readonly event: Incoming;
+  readonly parentId: string | null;
+  readonly durationMs: number | null;
+  readonly costNano: number | null;
+}
+
+export interface Changes {
+  readonly rows: EventRow[];
+  /** Runs whose row changed or is new. */
+  readonly runs: Set<RunState>;
+  readonly started: Set<RunState>;
+  readonly ended: Set<RunState>;
+  /** Runs that became part of another one, in order. */
+  readonly merged: { readonly from: RunState; readonly into: RunState }[];
+  readonly tally: Tally;
+  duplicates: number;
+  sampledOut: number;
+  throttled: number;
+  throttledRuns: number;
+}
+
+export interface RecorderOptions {
+  readonly sampleRate: number;
+  readonly eventCap: number;
+  /** Dollars per million tokens, by model name. */
+  readonly prices: { readonly [model: string]: { readonly input: number; readonly output: number } };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Calls held in memory over all runs; the runs used least recently are let go beyond. */
+const MAX_CALLS = 60_000;
+const MAX_MODELS = 20;
+const MAX_UNROOTED = 50_000;
+const MAX_SKIPPED = 100_000;
+const PREVIEW_CHARS = 200;
+
+export class Recorder {
+  /** Runs by id, the one used last at the end. */
+  readonly #runs = new Map<string, RunState>();
+  /** Runs by the id of each call in them. */
+  readonly #places = new Map<string, RunState>();
+  /** Roots of calls that were sampled out, so that what is nested in them goes the same way. */
+  readonly #skipped = new Map<string, string>();
+  #unrooted: Set<string> | null = null;
+  #calls = 0;
+
+  constructor(
+    private readonly source: RecorderSource,
+    private readonly options: RecorderOptions,
+  ) {}
+
+  record(batch: readonly Incoming[]): Changes {
+    const changes: Changes = {
+      rows: [], runs: new Set(), started: new Set(), ended: new Set(), merged: [], tally: new Tally(), duplicates: 0, sampledOut: 0, throttled: 0, throttledRuns: 0,
+    };
+    const seen = new Set<string>();
+    for (const event of batch) {
+      if (!event.fresh) {
+        if (seen.has(event.eventId) || this.source.hasEvent(event.eventId)) {
+          changes.duplicates += 1;
+          continue;
+        }
+        seen.add(event.eventId);
+      }
+      this.#one(event, changes);
+    }
+    this.#trim(changes.runs);
+    return changes;
+  }
+
+  /** Lets go of everything: the store did not take the changes, or changed runs itself. */
+  forget(): void {
+    this.#runs.clear();
+    this.#places.clear();
+    this.#unrooted = null;
+    this.#calls = 0;
+  }
+
+  /** Lets go of one run that the store changed or deleted. */
+  drop(runId: string): void {
+    this.#unrooted?.delete(runId);
+    const run = this.#runs.get(runId);
+    if (run === undefined) return;
+    this.#runs.delete(runId);
+    if (run.mergedInto !== null) return;
+    for (const id of run.calls.ids()) if (this.#places.get(id) === run) this.#places.delete(id);
+    this.#calls -= run.calls.size;
+  }
+
+  /** A run that is in memory or stored, with its calls; `null` when there is none. */
+  state(runId: string): RunState | null {
+    const held = this.#runs.get(runId);
+    if (held !== undefined) return held;
+    const row = this.source.run(runId);
+    return row === null ? null : this.#hold(row);
+  }
+
+  #one(event: Incoming, changes: Changes): void {
+    const kind = eventKind(event.type);
+    const place = this.#place(event);
+    if (place === null && this.#skips(event)) {
+      changes.sampledOut += 1;
+      return;
+    }
+    const run = this.#enter(event, place, changes);
+    const calls = run.calls;
+    // An end may leave out what its start said.
+    const parentId = event.parentId ?? (kind.side === "start" ? null : calls.parentOf(event.runId));
+    const terminal = parentId === null && this.#ends(event, kind, run);
+    if (run.steps >= this.options.eventCap && !terminal) {
+      changes.throttled += 1;
+      if (!run.throttled) changes.throttledRuns += 1;
+      run.throttled = true;
+      const held = calls.size;
+      calls.place(event.runId, parentId);
+      this.#calls += calls.size - held;
+      this.#places.set(event.runId, run);
+      changes.runs.add(run);
+      return;
+    }
+    const names = recall(event, kind, calls);
+    const key = nodeKey({ type: event.type, ...names });
+    const before = calls.size;
+    const duration = calls.observe({ runId: event.runId, parentId, at: event.at, node: key }, kind, names, (source, target, count, last) =>
+      changes.tally.edge(source, target, count, last),
+    );
+    this.#calls += calls.size - before;
+    this.#places.set(event.runId, run);
+    if (key !== null) changes.tally.event(key, kind, event.at, duration, event.isAgent);
+    const seq = this.source.nextSeq();
+    const costNano = this.#price(event);
+    changes.rows.push({ seq, run, event, parentId, durationMs: duration, costNano, ...names });
+    this.#count(run, event, kind, parentId, costNano, names, seq);
+    if (terminal && endRun(run, kind.side === "error", event.at, event.error)) changes.ended.add(run);
+    changes.runs.add(run);
+  }
+
+  /** Whether this event of a root, if it is one, ends its run. */
+  #ends(event: Incoming, kind: EventKind, run: RunState): boolean {
+    if (kind.side === "end" || kind.side === "error") return true;
+    return kind.name === "agent_finish" && !run.calls.isOpen(event.runId, "chain");
+  }
+
+  /** The run that an event belongs to, as far as it is known. */
+  #place(event: Incoming): RunState | null {
+    if (event.rootId !== null) return this.#known(event.rootId) ?? this.#inside(event.rootId);
+    const own = this.#inside(event.runId);
+    if (own !== null) return own;
+    if (event.parentId === null) return this.#known(event.runId);
+    return this.#inside(event.parentId) ?? this.#known(event.parentId) ?? this.#known(event.runId);
+  }
+
+  /** A run by its own id. */
+  #known(runId: string): RunState | null {
+    const held = this.#runs.get(runId);
+    if (held !== undefined) return final(held);
+    const row = this.source.run(runId);
+    return row === null ? null : this.#hold(row);
+  }
+
+  /** The run that a nested run is part of. */
+  #inside(runId: string): RunState | null {
+    const held = this.#places.get(runId);
+    if (held !== undefined) return final(held);
+    const row = this.source.holder(runId);
+    if (row === null) return null;
+    return final(this.#runs.get(row.runId) ?? this.#hold(row));
+  }
+
+  /** The run to record into: the known one, joined with a run that was started too early, or a new one. */
+  #enter(event: Incoming, place: RunState | null, changes: Changes): RunState {
+    const rootId = event.rootId ?? event.parentId ?? event.runId;
+    const run = place ?? this.#create(rootId, event.at, changes);
+    this.#touch(run);
+    if (event.parentId === null || event.rootId === event.runId || !this.#early().has(event.runId)) return run;
+    const early = this.#known(event.runId);
+    return early === null ? run : this.#join(event.parentId, early, run, event.at, changes);
+  }
+
+  #early(): Set<string> {
+    this.#unrooted ??= new Set(this.source.unrooted());
+    return this.#unrooted;
+  }
+
+  #skips(event: Incoming): boolean {
+    if (this.options.sampleRate >= 1) return false;
+    const given = event.rootId ?? event.parentId ?? event.runId;
+    const rootId = this.#skipped.get(given) ?? given;
+    if (isSampled(rootId, this.options.sampleRate)) return false;
+    this.#skipped.delete(event.runId);
+    this.#skipped.set(event.runId, rootId);
+    if (this.#skipped.size > MAX_SKIPPED) for (const oldest of this.#skipped.keys()) if (this.#skipped.delete(oldest)) break;
+    return true;
+  }
+
+  /** `run` was taken for a root and now has a parent: it becomes part of `place`, or of the parent's run. */
+  #join(parentId: string, run: RunState, place: RunState, at: number, changes: Changes): RunState {
+    const into = place !== run ? place : (this.#inside(parentId) ?? this.#known(parentId) ?? this.#create(parentId, at, changes));
+    // A parent that is a descendant: a cycle. The run stays its own root.
+    if (into === run) return run;
+    this.#early().delete(run.runId);
+    into.calls.absorb(run.calls);
+    into.steps += run.steps;
+    into.tokensIn += run.tokensIn;
+    into.tokensOut += run.tokensOut;
+    into.errors += run.errors;
+    into.costNano += run.costNano;
+    into.unpriced += run.unpriced;
+    into.models = [...new Set([...into.models, ...run.models])].slice(0, MAX_MODELS);
+    into.lastSeq = Math.max(into.lastSeq, run.lastSeq);
+    if (!into.rooted) into.startedAt = Math.min(into.startedAt, run.startedAt);
+    for (const id of run.calls.ids()) this.#places.set(id, into);
+    run.mergedInto = into;
+    changes.merged.push({ from: run, into });
+    for (const set of [changes.runs, changes.started, changes.ended]) set.delete(run);
+    changes.runs.add(into);
+    this.#touch(into);
+    return into;
+  }
+
+  #create(runId: string, at: number, changes: Changes): RunState {
+    const run = newRun(this.source.nextKey(), runId, at, new RunCalls());
+    this.#runs.set(runId, run);
+    changes.started.add(run);
+    const early = this.#early();
+    if (early.size < MAX_UNROOTED) early.add(runId);
+    return run;
+  }
+
+  #hold(row: RunRow): RunState {
+    const calls = new RunCalls();
+    for (const event of this.source.events(row.key)) {
+      calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: nodeKey(event) }, eventKind(event.type), event, () => undefined);
+    }
+    const run: RunState = { ...row, calls, mergedInto: null };
+    this.#runs.set(row.runId, run);
+    for (const id of calls.ids()) if (calls.has(id)) this.#places.set(id, run);
+    this.#calls += calls.size;
+    return run;
+  }
+
+  #touch(run: RunState): void {
+    if (run.mergedInto !== null) return;
+    this.#runs.delete(run.runId);
+    this.#runs.set(run.runId, run);
+  }
+
+  #trim(inUse: ReadonlySet<RunState>): void {
+    if (this.#calls <= MAX_CALLS) return;
+    for (const [id, run] of this.#runs) {
+      if (this.#calls <= MAX_CALLS) return;
+      if (inUse.has(run)) continue;
+      this.#runs.delete(id);
+      if (run.mergedInto !== null) continue;
+      for (const call of run.calls.ids()) this.#places.delete(call);
+      this.#calls -= run.calls.size;
+    }
+  }
+
+  #price(event: Incoming): number | null {
+    if (event.model === null || (event.tokensIn === null && event.tokensOut === null)) return null;
+    const price = this.options.prices[event.model];
+    return price === undefined ? null : Math.round(((event.tokensIn ?? 0) * price.input + (event.tokensOut ?? 0) * price.output) * 1000);
+  }
+
+  #count(run: RunState, event: Incoming, kind: EventKind, parentId: string | null, costNano: number | null, names: Names, seq: number): void {
+    const root = parentId === null;
+    run.steps += 1;
+    run.tokensIn += event.tokensIn ?? 0;
+    run.tokensOut += event.tokensOut ?? 0;
+    run.lastSeq = seq;
+    run.touchedMs = this.options.now();
+    if (kind.side === "error") run.errors += 1;
+    if (costNano !== null) run.costNano += costNano;
+    else if (event.tokensIn !== null || event.tokensOut !== null) run.unpriced += 1;
+    if (event.model !== null && !run.models.includes(event.model) && run.models.length < MAX_MODELS) run.models = [...run.models, event.model];
+    run.session ??= event.session;
+    run.user ??= event.user;
+    if (event.tags !== null && (root || run.tags.length === 0)) run.tags = [...new Set([...run.tags, ...event.tags])];
+    if (root && (kind.side === "start" || kind.name === "run_start")) {
+      run.startedAt = run.rooted ? Math.min(run.startedAt, event.at) : event.at;
+      run.rooted = true;
+      this.#early().delete(run.runId);
+      run.name ??= names.agent ?? names.tool;
+      if (kind.side === "start") run.preview ??= event.summary.slice(0, PREVIEW_CHARS);
+    } else if (!run.rooted) {
+      run.startedAt = Math.min(run.startedAt, event.at);
+    }
+    if (root) run.graph = event.graph ?? run.graph;
+  }
+}
+
+function final(run: RunState): RunState {
+  let at = run;
+  while (at.mergedInto !== null) at = at.mergedInto;
+  return at;
+}
+
+/** Names of an event, with those that only its start carries. */
+function recall(event: Incoming, kind: EventKind, calls: RunCalls): Names {
+  const { agent, tool, server } = event;
+  if (kind.call === null || kind.side === "start") return { agent, tool, server };
+  const started = calls.namesOf(event.runId);
+  if (started === null) return { agent, tool, server };
+  return { agent: agent ?? started.agent, tool: tool ?? started.tool, server: server ?? (tool === null || tool === started.tool ? started.server : null) };
+}

@@ -1,0 +1,193 @@
+/**
+ * One running instance: store, queue, feeds and routes put together, with the work that goes on in the background.
+ * It knows no process: clocks, log, HTTP server and settings are given.
+ */
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import type { TraceRoutes } from "../abi/trace.js";
+import type { Log } from "../observe/log.js";
+import type { HttpServer, HttpServerOptions } from "../transport/types.js";
+import { FeedHub } from "./feed/hub.js";
+import type { HandlerContext } from "./handlers/context.js";
+import { createHandlers } from "./handlers/index.js";
+import { createAccess, isLoopbackName } from "./http/access.js";
+import { docsPage } from "./http/docs.js";
+import { httpRoutes, socketRoutes } from "./http/routes.js";
+import { loadStatic } from "./http/static.js";
+import { createIdSource } from "./ids.js";
+import { Counters } from "./ingest/counters.js";
+import { createRedactor, type Detector } from "./ingest/redact.js";
+import { IngestQueue } from "./ingest/queue.js";
+import type { ModelPrices, Settings } from "./settings.js";
+import { openSqliteStore } from "./store/sqlite/index.js";
+import { layoutOf } from "./store/sqlite/schema.js";
+import type { TraceStore } from "./store/store.js";
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly routes: TraceRoutes;
+  /** The OpenAPI document as JSON text. */
+  readonly document: string;
+  readonly version: string;
+  /** Folder of the built user interface. */
+  readonly uiDirectory: string;
+  readonly createServer: (options: HttpServerOptions) => HttpServer;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds from a monotonic clock. */
+  readonly monotonic: () => number;
+  /** The store's threads died: nothing works any more. */
+  readonly onDeath: (error: Error) => void;
+  /** Id of the process, for those who find the directory in use. */
+  readonly pid: number;
+}
+
+export interface TraceService {
+  /** Where it listens; `null` when it does not. */
+  readonly address: { readonly host: string; readonly port: number; readonly url: string } | null;
+  readonly context: HandlerContext;
+  /** Takes no more, writes what is queued, overwrites what was deleted, closes everything. */
+  close(): Promise<void>;
+}
+
+/** Ports after the wanted one that are tried. */
+const PORTS_TRIED = 20;
+const OUTBOX_BYTES = 4 * 1024 * 1024;
+const STALL_MS = 5000;
+const PING_MS = 15_000;
+const SWEEP_MS = 10_000;
+const RETAIN_MS = 10_000;
+const DAY_US = 86_400_000_000;
+
+/** Opens the store and listens, unless the settings say otherwise. @throws StoreOpenError, or Error when no port can be had. */
+export async function startTraceService(options: ServiceOptions): Promise<TraceService> {
+  const { settings, log, now, monotonic } = options;
+  const layout = layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir);
+  const store = await openSqliteStore({
+    layout,
+    readers: settings.db_pool_size,
+    sampleRate: settings.sample_rate,
+    eventCap: settings.per_run_event_cap,
+    prices: settings.model_prices as ModelPrices,
+    log: (level, message) => log[level](message),
+    onDeath: options.onDeath,
+  });
+  const counters = new Counters();
+  const hub = new FeedHub({ store, outboxBytes: OUTBOX_BYTES, stallMs: STALL_MS, pingMs: PING_MS, monotonic, onError: (error) => log.error("a live feed failed", { error }) });
+  const queue = new IngestQueue({
+    store, counters, monotonic,
+    maxEvents: settings.queue_maxsize, maxBytes: settings.queue_max_bytes, batchSize: settings.worker_batch_size, lingerMs: settings.worker_batch_timeout * 1000,
+    onCommitted: (outcome) => hub.publish(outcome),
+    onFailed: (error, events) => log.error("events could not be stored", { error, events }),
+  });
+  const started = monotonic();
+  const context: HandlerContext = {
+    settings, version: options.version, store, queue, counters, hub, document: options.document, docs: docsPage(options.document),
+    redactor: createRedactor({
+      patterns: settings.redact_patterns, detectors: settings.redact_detectors as readonly Detector[], replacement: settings.redact_replacement,
+      onBadPattern: (pattern, reason) => log.warn("a redact pattern is no regular expression and is left out", { pattern, reason }),
+    }),
+    reading: { summaryChars: settings.summary_max_chars, newId: createIdSource(now), nowUs: () => Math.floor(now() * 1000) },
+    uptimeS: () => (monotonic() - started) / 1000,
+  };
+  const background = startBackground(store, hub, settings, now, (error) => log.error("background work failed", { error }));
+  let listening: { readonly server: HttpServer; readonly host: string; readonly port: number } | null = null;
+  try {
+    listening = settings.start_server ? await listen(options, context) : null;
+  } catch (error) {
+    background.stop();
+    await store.close();
+    throw error;
+  }
+  const address = listening === null ? null : { host: listening.host, port: listening.port, url: `http://${listening.host.includes(":") ? `[${listening.host}]` : listening.host}:${listening.port}` };
+  await mkdir(layout.directory, { recursive: true });
+  await writeFile(layout.instance, `${JSON.stringify({ pid: options.pid, url: address?.url ?? null })}\n`, { mode: 0o600 });
+  return {
+    address,
+    context,
+    async close() {
+      listening?.server.stopListening();
+      background.stop();
+      await queue.drain();
+      await background.idle();
+      hub.stop();
+      await store.close();
+      await rm(layout.instance, { force: true });
+      listening?.server.close();
+    },
+  };
+}
+
+/** What the instance that uses a directory says of itself; `null` when nothing is told. */
+export async function readInstance(path: string): Promise<{ readonly pid: number; readonly url: string | null } | null> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as { pid: number; url: string | null };
+  } catch {
+    return null;
+  }
+}
+
+async function listen(options: ServiceOptions, context: HandlerContext): Promise<{ server: HttpServer; host: string; port: number }> {
+  const { settings, log } = options;
+  const routeOptions = {
+    routes: options.routes,
+    handlers: createHandlers(context),
+    access: createAccess({ token: settings.auth_token, corsOrigins: settings.cors_origins, loopback: isLoopbackName(settings.host), publicUrl: settings.public_url }),
+    hub: context.hub,
+    ui: await loadStatic(options.uiDirectory),
+    readOnly: false,
+    onError: (error: unknown, path: string) => log.error("a request failed", { error, path }),
+  };
+  const server = options.createServer({
+    ...httpRoutes(routeOptions),
+    sockets: socketRoutes(routeOptions, OUTBOX_BYTES),
+    errorBody: (_, message) => JSON.stringify({ detail: message }),
+    onError: (error, request) => log.error("a handler failed", { error, path: request.path }),
+  });
+  const wanted = settings.port;
+  const ports = settings.port_auto && wanted !== 0 ? [...Array.from({ length: PORTS_TRIED + 1 }, (_, index) => wanted + index).filter((port) => port <= 65_535), 0] : [wanted];
+  let failure: unknown;
+  for (const port of ports) {
+    try {
+      return { server, ...(await server.listen(settings.host, port)) };
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+interface Background {
+  stop(): void;
+  /** Resolves when what is under way has ended. */
+  idle(): Promise<void>;
+}
+
+/** Ends runs that nobody works on and deletes what is beyond the limits, a little at a time. */
+function startBackground(store: TraceStore, hub: FeedHub, settings: Settings, now: () => number, onError: (error: unknown) => void): Background {
+  let stopped = false;
+  let work: Promise<void> = Promise.resolve();
+  const sweep = async (): Promise<void> => {
+    const updates = await store.sweep(now() - settings.settle_run_timeout_s * 1000, now() - settings.stale_run_timeout_s * 1000);
+    for (const update of updates) hub.publishRun(update);
+  };
+  const retain = async (): Promise<void> => {
+    const before = settings.max_age_days === 0 ? 0 : now() * 1000 - settings.max_age_days * DAY_US;
+    const limits = { maxRuns: settings.max_runs, maxPayloadBytes: settings.max_blob_size_gb * 1e9, before };
+    while (!stopped && (await store.retain(limits)) > 0);
+  };
+  const run = (task: () => Promise<void>): void => {
+    work = work.then(() => (stopped ? undefined : task())).catch(onError);
+  };
+  run(sweep);
+  run(retain);
+  const timers = [setInterval(() => run(sweep), SWEEP_MS), setInterval(() => run(retain), RETAIN_MS)];
+  for (const timer of timers) timer.unref();
+  return {
+    stop() {
+      stopped = true;
+      for (const timer of timers) clearInterval(timer);
+    },
+    idle: () => work,
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * Every setting of the trace service as data: `--kebab-name`, TRACE_SERVICE_<NAME> and the key of a settings file are
+ * one row. Flags win over the environment, the environment over the file.
+ */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { DETECTOR_NAMES, type Detector } from "./ingest/redact.js";
+import { isLoopbackName } from "./http/access.js";
+
+interface SettingRow {
+  readonly kind: "switch" | "whole" | "number" | "text" | "list" | "map";
+  readonly default: unknown;
+  readonly min?: number;
+  readonly max?: number;
+  /** The bound itself is not allowed. */
+  readonly above?: boolean;
+  readonly oneOf?: readonly string[];
+  readonly help: string;
+}
+
+export const PREFIX = "TRACE_SERVICE_";
+
+function rows<const T extends { readonly [name: string]: SettingRow }>(table: T): T {
+  return table;
+}
+
+export const SETTINGS = rows({
+  enabled: { kind: "switch", default: true, help: "off starts nothing, opens nothing and records nothing" },
+  host: { kind: "text", default: "127.0.0.1", help: "address to bind; anything but loopback needs a token" },
+  port: { kind: "whole", default: 7842, min: 0, max: 65_535, help: "0 picks a free port" },
+  port_auto: { kind: "switch", default: true, help: "try the next 20 ports, then any, when the port is taken" },
+  auth_token: { kind: "text", default: null, help: "bearer token that every gated endpoint asks for" },
+  project_name: { kind: "text", default: null, help: "label shown by /api/health and the user interface" },
+  public_url: { kind: "text", default: null, help: "address under which a proxy shows the service" },
+  print_run_url: { kind: "switch", default: true, help: "an embedded service prints a link for each new run on stderr" },
+  start_server: { kind: "switch", default: true, help: "an embedded service listens; off records only" },
+  cors_origins: { kind: "list", default: [], help: "origins of web pages that may use the API; * is all of them" },
+  data_dir: { kind: "text", default: null, help: "directory of the database (default ~/.toolsrv/trace)" },
+  db_filename: { kind: "text", default: "traces.db", help: "name of the database in the directory" },
+  blob_subdir: { kind: "text", default: "blobs", help: "folder of the payloads in the directory" },
+  db_pool_size: { kind: "whole", default: 1, min: 1, max: 16, help: "threads that read" },
+  queue_maxsize: { kind: "whole", default: 50_000, min: 1, help: "events that may wait to be written" },
+  queue_max_bytes: { kind: "whole", default: 67_108_864, min: 1, help: "bytes of events that may wait to be written" },
+  worker_batch_size: { kind: "whole", default: 500, min: 1, max: 50_000, help: "events of one transaction" },
+  worker_batch_timeout: { kind: "number", default: 0.005, min: 0, above: true, max: 60, help: "seconds that a batch may wait to become full" },
+  sample_rate: { kind: "number", default: 1, min: 0, max: 1, help: "share of runs that are kept" },
+  per_run_event_cap: { kind: "whole", default: 50_000, min: 1, help: "events of one run; its end is always kept" },
+  summary_max_chars: { kind: "whole", default: 500, min: 1, max: 100_000, help: "length of a step's summary" },
+  max_runs: { kind: "whole", default: 10_000, min: 1, help: "older ended runs are deleted beyond" },
+  max_blob_size_gb: { kind: "number", default: 10, min: 0, above: true, help: "payloads of the oldest runs are deleted beyond" },
+  max_age_days: { kind: "number", default: 0, min: 0, help: "ended runs that started before are deleted; 0 keeps every age" },
+  stale_run_timeout_s: { kind: "number", default: 3600, min: 0, above: true, help: "a running run without events for so long is failed as interrupted" },
+  settle_run_timeout_s: { kind: "number", default: 60, min: 0, above: true, help: "a run whose root never came and in which nothing is open ends after so long" },
+  redact_patterns: { kind: "list", default: [], help: "regular expressions whose matches are replaced before anything is stored" },
+  redact_replacement: { kind: "text", default: "[REDACTED]", help: "what takes their place" },
+  redact_detectors: { kind: "list", default: ["api_keys", "jwts", "cards"], oneOf: DETECTOR_NAMES, help: `built-in detectors: ${DETECTOR_NAMES.join(", ")}` },
+  model_prices: { kind: "map", default: {}, help: 'dollars per million tokens: {"MODEL": {"input": 2.5, "output": 10}}' },
+  log_level: { kind: "text", default: "warn", oneOf: ["trace", "debug", "info", "warn", "warning", "error", "silent"], help: "least severe message that is logged" },
+  startup_health_timeout_s: { kind: "number", default: 3, min: 0, above: true, help: "time that an embedded service may take to listen" },
+});
+
+export type SettingName = keyof typeof SETTINGS;
+
+type ValueOf<Row extends SettingRow> = Row["kind"] extends "switch"
+  ? boolean
+  : Row["kind"] extends "whole" | "number"
+    ? number
+    : Row["kind"] extends "list"
+      ? readonly string[]
+      : Row["kind"] extends "map"
+        ? { readonly [key: string]: unknown }
+        : Row["default"] extends null
+          ? string | null
+          : string;
+
+export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+export type ModelPrices = { readonly [model: string]: { readonly input: number; readonly output: number } };
+
+/** A setting that can't be used: one line for a person. */
+export class SettingError extends Error {
+  override readonly name = "SettingError";
+}
+
+/** Values by setting name, as they come from flags, variables or a file. */
+export type GivenSettings = { readonly [name: string]: unknown };
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** `--worker-batch-size` */
+export function flagOf(name: string): string {
+  return `--${name.replaceAll("_", "-")}`;
+}
+
+/** Settings from variables of the environment; lists and maps are JSON. Names that are not settings are no concern of ours. */
+export function environmentSettings(environment: { readonly [name: string]: string | undefined }): GivenSettings {
+  return Object.fromEntries(SETTING_NAMES.flatMap((name) => {
+    const value = environment[`${PREFIX}${name.toUpperCase()}`];
+    return value === undefined ? [] : [[name, value] as const];
+  }));
+}
+
+/**
+ * Settings from several places, earlier ones first; what none gives has its default.
+ * @throws SettingError for a value that breaks its rule, or a non-loopback host without a token.
+ */
+export function resolveSettings(...places: readonly { readonly from: (name: string) => string; readonly given: GivenSettings }[]): Settings {
+  const values: { [name: string]: unknown } = {};
+  for (const name of SETTING_NAMES) {
+    const place = places.find(({ given }) => given[name] !== undefined);
+    values[name] = place === undefined ? SETTINGS[name].default : read(name, place.given[name], place.from(name));
+  }
+  for (const { given, from } of places) {
+    for (const name of Object.keys(given)) if (!(name in SETTINGS)) throw new SettingError(`${from(name)} is not a setting`);
+  }
+  values["data_dir"] ??= join(homedir(), ".toolsrv", "trace");
+  const settings = values as unknown as Settings;
+  if (settings.enabled && settings.start_server && !isLoopbackName(settings.host) && settings.auth_token === null) {
+    throw new SettingError(`host ${settings.host} can be reached from other machines: set auth_token, or bind 127.0.0.1`);
+  }
+  for (const name of ["db_filename", "blob_subdir"] as const) {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(settings[name])) throw new SettingError(`${name} must be a plain file name, not '${settings[name]}'`);
+  }
+  return settings;
+}
+
+function read(name: SettingName, given: unknown, from: string): unknown {
+  const row: SettingRow = SETTINGS[name];
+  const fail = (rule: string): never => {
+    throw new SettingError(`${from} must be ${rule}, not ${name === "auth_token" ? "what was given" : JSON.stringify(given)}`);
+  };
+  switch (row.kind) {
+    case "switch": {
+      if (typeof given === "boolean") return given;
+      const text = String(given).toLowerCase();
+      if (["1", "true", "yes", "on"].includes(text)) return true;
+      return ["0", "false", "no", "off"].includes(text) ? false : fail("true or false");
+    }
+    case "whole":
+    case "number": {
+      const value = typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : Number.NaN;
+      const { min = -Infinity, max = Infinity } = row;
+      const whole = row.kind === "whole";
+      const fits = (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) && value <= max && (row.above === true ? value > min : value >= min);
+      const low = row.above === true ? `above ${min}` : `from ${min}`;
+      return fits ? value : fail(`a ${whole ? "whole number" : "number"} ${low}${max === Infinity ? "" : ` to ${max}`}`);
+    }
+    case "text":
+      if (typeof given !== "string") return fail("text");
+      if (row.oneOf !== undefined && !row.oneOf.includes(given.toLowerCase())) return fail(`one of ${row.oneOf.join(", ")}`);
+      if (given === "") return row.default === null ? null : fail("text that is not empty");
+      return row.oneOf === undefined ? given : given.toLowerCase();
+    case "list": {
+      const value = json(given);
+      if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) return fail("a JSON list of texts");
+      if (row.oneOf !== undefined && !value.every((item) => row.oneOf?.includes(item as string))) return fail(`a JSON list of ${row.oneOf.join(", ")}`);
+      return value;
+    }
+    case "map": {
+      const value = json(given);
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("a JSON object");
+      if (name === "model_prices" && !Object.values(value).every(isPrice)) return fail('a JSON object of {"input": number, "output": number}');
+      return value;
+    }
+    default:
+      return row.kind satisfies never;
+  }
+}
+
+function json(given: unknown): unknown {
+  if (typeof given !== "string") return given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPrice(value: unknown): boolean {
+  const price = value as { readonly input?: unknown; readonly output?: unknown } | null;
+  return typeof price === "object" && price !== null && typeof price.input === "number" && typeof price.output === "number" && price.input >= 0 && price.output >= 0;
+}
+
+export type { Detector };

@@ -1,0 +1,66 @@
+/** What full-text search reads of a step, and how a question is asked of it. */
+
+/** Characters of a payload that are searched. */
+const PAYLOAD_CHARS = 16_384;
+
+// Scripts without spaces between words: each character counts as a word.
+const UNSPACED = /[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]/g;
+
+export interface SearchedStep {
+  readonly agent: string | null;
+  readonly tool: string | null;
+  readonly server: string | null;
+  readonly summary: string;
+  readonly error: string | null;
+  readonly model: string | null;
+}
+
+/** The text of a step. The index is taken back by the same text, so it must depend on stored values alone. */
+export function searchText(step: SearchedStep, payload: string | null): string {
+  const parts = [step.summary, step.agent, step.tool, step.server, step.model, step.error, payload === null ? null : plainJson(payload.slice(0, PAYLOAD_CHARS))];
+  return parts.filter((part) => part !== null).join("\n");
+}
+
+/** What the index is given: the text with a space around each character that is a word of its own. */
+export function indexedText(text: string): string {
+  return text.replace(UNSPACED, " $& ");
+}
+
+/** JSON text without its escapes, so that words next to them are found. */
+function plainJson(json: string): string {
+  return json.includes("\\") ? json.replace(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))).replace(/\\[nrtbf]/g, " ").replace(/\\(["\\/])/g, "$1") : json;
+}
+
+export interface Term {
+  readonly text: string;
+  readonly prefix: boolean;
+}
+
+/** Words and "phrases" of a question; a trailing * asks for a prefix. */
+export function searchTerms(q: string): readonly Term[] {
+  const terms: Term[] = [];
+  for (const match of q.matchAll(/"([^"]*)"?|(\S+)/g)) {
+    const phrase = match[1];
+    if (phrase !== undefined) terms.push({ text: phrase, prefix: false });
+    else terms.push({ text: (match[2] ?? "").replace(/\*$/, ""), prefix: (match[2] ?? "").endsWith("*") });
+  }
+  return terms.filter((term) => /[\p{L}\p{N}\p{Co}]/u.test(term.text));
+}
+
+/** The terms in the language of FTS5, which sees no operator in them; `null` when there is nothing to look for. */
+export function matchExpression(terms: readonly Term[]): string | null {
+  if (terms.length === 0) return null;
+  return terms.map((term) => `"${indexedText(term.text).replaceAll('"', '""')}"${term.prefix ? " *" : ""}`).join(" ");
+}
+
+const AROUND = 80;
+
+/** Text around the first term that is found, with U+0002 before and U+0003 after each one. */
+export function snippet(text: string, terms: readonly Term[]): string {
+  const pattern = terms.map((term) => term.text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\s+/g, "\\s+")).join("|");
+  const find = new RegExp(pattern === "" ? "(?!)" : pattern, "giu");
+  const first = find.exec(text);
+  const from = Math.max(0, (first?.index ?? 0) - AROUND);
+  const cut = text.slice(from, from + AROUND * 2 + (first?.[0].length ?? 0)).replace(/\s+/g, " ");
+  return `${from > 0 ? "…" : ""}${cut.replace(find, "\u0002$&\u0003")}${from + cut.length < text.length ? "…" : ""}`;
+}

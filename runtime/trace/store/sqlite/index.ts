@@ -1,0 +1,126 @@
+/**
+ * The embedded store: three threads over the files of one data directory. Recording, reading and indexing do not wait
+ * for each other; this file passes messages between them and puts them together as a `TraceStore`.
+ */
+import { createWriteLock } from "./lock.js";
+import { StoreOpenError } from "./schema.js";
+import type { WriterOptions } from "./writer.js";
+import { type BatchOutcome, type Interest, type RunUpdate, StorageFullError, type TraceReader, type TraceStore } from "../store.js";
+import { Thread, threadEntry } from "../thread.js";
+
+export interface SqliteStoreOptions extends Omit<WriterOptions, "now"> {
+  /** Threads that read. */
+  readonly readers: number;
+  readonly log: (level: "warn" | "error", message: string) => void;
+  /** A thread ended on its own; the store answers nothing any more. */
+  readonly onDeath: (error: Error) => void;
+}
+
+/** Steps overwritten between two batches. */
+const ERASE_STEPS = 500;
+
+/** Opens the directory. @throws StoreOpenError when it is in use, damaged or not ours. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<TraceStore> {
+  const { log, onDeath, readers: readerCount, ...data } = options;
+  const lock = createWriteLock(options.layout);
+  let closing = false;
+  const died = (error: Error): void => {
+    if (!closing) onDeath(error);
+  };
+  const start = async (name: string, given: unknown, onNotice?: (notice: string, value: unknown) => void): Promise<Thread> => {
+    const thread = new Thread(threadEntry(`./${name}`, import.meta.url), { data: given, onDeath: died, ...(onNotice === undefined ? {} : { onNotice }) });
+    await thread.call("open");
+    return thread;
+  };
+  try {
+    const writer = await start("writer-thread", data);
+    const erase = async (): Promise<void> => {
+      while (!closing && (await writer.call("erase", ERASE_STEPS)) === true);
+    };
+    const notices: { readonly [notice: string]: (value: unknown) => void } = {
+      merged: (seq) => void writer.call("merged", seq).catch(died),
+      copied: () => void writer.call("restartLogs").catch(died),
+      unindexed: (root) => void writer.call("unindexed", root).then(erase).catch((error: unknown) => log("error", String(error))),
+      failed: (message) => log("warn", `search can't be brought up to date: ${String(message)}`),
+    };
+    const readers = await Promise.all(
+      Array.from({ length: readerCount }, () => start("reader-thread", { layout: options.layout }, (_, message) => log("warn", String(message)))),
+    );
+    const indexer = await start("indexer-thread", { layout: options.layout }, (notice, value) => notices[notice]?.(value));
+    return compose(writer, readers, indexer, async () => {
+      closing = true;
+      await Promise.all(readers.map((reader) => reader.close()));
+      await indexer.close();
+      await writer.close();
+      lock.release();
+    });
+  } catch (error) {
+    lock.release();
+    if (error instanceof Error && error.name === "StoreOpenError") throw new StoreOpenError(error.message);
+    throw error;
+  }
+}
+
+function compose(writer: Thread, readers: readonly Thread[], indexer: Thread, close: () => Promise<void>): TraceStore {
+  let waking = false;
+  const wake = (): void => {
+    if (waking) return;
+    waking = true;
+    indexer.call("wake").then(() => (waking = false), () => undefined);
+  };
+  /** Until nothing of a deleted run is left in any file. */
+  const clean = async (): Promise<void> => {
+    while (((await writer.call("doomed")) as readonly unknown[]).length > 0) {
+      await indexer.call("unindex");
+      if ((await writer.call("erase", ERASE_STEPS)) !== true) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return {
+    read: threadReader(readers),
+    async write(batch) {
+      try {
+        return (await writer.call("write", batch)) as BatchOutcome;
+      } catch (error) {
+        throw error instanceof Error && error.name === "StorageFullError" ? new StorageFullError(error.message) : error;
+      }
+    },
+    watch: async (rootId, extended) => (await writer.call("watch", rootId, extended)) as number,
+    unwatch: (rootId, extended) => void writer.call("unwatch", rootId, extended).catch(() => undefined),
+    listen: (interest: Interest) => void writer.call("listen", interest).catch(() => undefined),
+    takeChanged: async () => (await writer.call("takeChanged")) as { nodes: string[]; edges: string[] },
+    async deleteRun(runId) {
+      const deleted = (await writer.call("deleteRun", runId)) as boolean;
+      if (deleted) wake();
+      return deleted;
+    },
+    async registerTools(server, tools) {
+      return (await writer.call("registerTools", server, tools)) as number;
+    },
+    sweep: async (settleBeforeMs, staleBeforeMs) => (await writer.call("sweep", settleBeforeMs, staleBeforeMs)) as RunUpdate[],
+    async retain(limits) {
+      const deleted = (await writer.call("retain", limits)) as number;
+      if (deleted > 0) wake();
+      return deleted;
+    },
+    async settle() {
+      await indexer.call("finish");
+      await clean();
+    },
+    async close() {
+      await clean();
+      await close();
+    },
+  };
+}
+
+/** Each read goes to the thread that has the least to do. */
+function threadReader(readers: readonly Thread[]): TraceReader {
+  const read = <K extends keyof TraceReader>(method: K) => (...args: Parameters<TraceReader[K]>): ReturnType<TraceReader[K]> => {
+    const reader = readers.reduce((least, thread) => (thread.pending < least.pending ? thread : least));
+    return reader.call(method, ...args) as ReturnType<TraceReader[K]>;
+  };
+  return {
+    runs: read("runs"), run: read("run"), target: read("target"), steps: read("steps"), payload: read("payload"), stats: read("stats"), topology: read("topology"),
+    changed: read("changed"), tools: read("tools"), search: read("search"), compare: read("compare"), sessions: read("sessions"), runIds: read("runIds"), runList: read("runList"),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * The only writer of index.db: follows traces.db by sequence number and keeps full text and ids up to date in bulk,
+ * takes deleted runs out again, and copies the write-ahead logs into their files, so that the recorder's thread never
+ * waits for that. Everything in index.db can be made again from the other two files.
+ */
+import { statSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { EVENT_KINDS } from "../../model.js";
+import { indexedText, searchText } from "../search-text.js";
+import { eventHash, runHash } from "./id-index.js";
+import { EVENT_COLUMNS, type EventRecord } from "./rows.js";
+import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
+
+/** Steps of one transaction of the full text. */
+const TEXT_BATCH = 1_000;
+/** Ids are merged when this many wait, or when nothing else is to be done. */
+const ID_BATCH = 30_000;
+const UNINDEX_BATCH = 200;
+/** Logs smaller than this are left alone. */
+const LOG_BYTES = 8 << 20;
+
+export interface IndexerEvents {
+  /** index.db holds the ids of steps up to here. */
+  readonly merged: (seq: number) => void;
+  /** The steps of a deleted run are out of index.db. */
+  readonly unindexed: (root: number) => void;
+  /** The logs were copied as far as possible; the recorder can finish that cheaply now. */
+  readonly copied: () => void;
+}
+
+export class Indexer {
+  readonly #index: Db;
+  readonly #traces: Db;
+  readonly #payloads: Db;
+  readonly #sql;
+  readonly #reported = new Set<number>();
+  #text: number;
+  #ids: number;
+
+  constructor(
+    private readonly layout: Layout,
+    private readonly events: IndexerEvents,
+  ) {
+    this.#index = openForWriting(layout, "index");
+    this.#index.pragma("wal_autocheckpoint = 1000");
+    this.#index.exec("CREATE TABLE IF NOT EXISTS gone (root INTEGER PRIMARY KEY) STRICT");
+    this.#traces = openForReading(layout, "traces", 4_000);
+    this.#payloads = openForReading(layout, "payloads", 2_000);
+    this.#sql = prepare(this.#index, this.#traces, this.#payloads);
+    this.#text = this.#sql.progress.get("text") ?? 0;
+    this.#ids = this.#sql.progress.get("ids") ?? 0;
+  }
+
+  /** One bounded piece of work; false when there is nothing to do. `idle` allows small merges. */
+  step(idle: boolean): boolean {
+    const last = this.#sql.lastSeq.get() ?? 0;
+    if (this.#unindexOne()) return true;
+    if (last - this.#ids >= ID_BATCH) return this.#mergeIds(last);
+    if (last > this.#text) return this.#indexText();
+    return idle && last > this.#ids ? this.#mergeIds(last) : false;
+  }
+
+  /** Takes one deleted run out of the index; false when there is none. */
+  unindex(): boolean {
+    return this.#unindexOne();
+  }
+
+  /** Copies logs that have grown into their files. */
+  copyLogs(): void {
+    let copied = false;
+    for (const file of ["traces", "payloads"] as const) {
+      if (logBytes(this.layout[file]) < LOG_BYTES) continue;
+      const db = openForWriting(this.layout, file);
+      db.pragma("wal_checkpoint(PASSIVE)");
+      db.close();
+      copied = true;
+    }
+    if (copied) this.events.copied();
+  }
+
+  close(): void {
+    this.#index.pragma("wal_checkpoint(TRUNCATE)");
+    for (const db of [this.#index, this.#traces, this.#payloads]) db.close();
+  }
+
+  #indexText(): boolean {
+    const rows = this.#sql.after.all(this.#text, TEXT_BATCH);
+    const lastRow = rows.at(-1);
+    if (lastRow === undefined) return false;
+    this.#index.exec("BEGIN IMMEDIATE");
+    for (const row of rows) if (row.doomed === 0) this.#sql.addWords.run(row.seq, this.#textOf(row));
+    this.#sql.saveProgress.run("text", lastRow.seq);
+    this.#index.exec("COMMIT");
+    this.#text = lastRow.seq;
+    return true;
+  }
+
+  #mergeIds(last: number): boolean {
+    const rows = this.#sql.idsAfter.all(this.#ids, Math.min(last, this.#ids + ID_BATCH * 2));
+    const upTo = rows.at(-1)?.seq ?? last;
+    const entries = rows.filter((row) => row.doomed === 0).flatMap((row) => idEntries(row));
+    entries.sort((a, b) => a.hash - b.hash || a.seq - b.seq);
+    this.#index.exec("BEGIN IMMEDIATE");
+    for (const { hash, seq } of entries) this.#sql.addId.run(hash, seq);
+    this.#sql.saveProgress.run("ids", upTo);
+    this.#index.exec("COMMIT");
+    this.#ids = upTo;
+    this.events.merged(upTo);
+    return true;
+  }
+
+  #unindexOne(): boolean {
+    const roots = this.#sql.doomed.all();
+    if (roots.length === 0) {
+      if (this.#reported.size > 0) this.#sql.sweepGone.run();
+      this.#reported.clear();
+      return false;
+    }
+    const root = roots.find((candidate) => !this.#reported.has(candidate));
+    if (root === undefined) return false;
+    if (this.#sql.isGone.get(root) === undefined) {
+      let from = 0;
+      // All of it is one transaction: text may be taken out of the index only once.
+      this.#index.exec("BEGIN IMMEDIATE");
+      for (;;) {
+        const rows = this.#sql.eventsOf.all(root, from, UNINDEX_BATCH);
+        for (const row of rows) {
+          if (row.seq <= this.#text) this.#sql.removeWords.run(row.seq, this.#textOf(row));
+          if (row.seq <= this.#ids) for (const { hash, seq } of idEntries(row)) this.#sql.removeId.run(hash, seq);
+        }
+        const lastRow = rows.at(-1);
+        if (lastRow === undefined) break;
+        from = lastRow.seq;
+      }
+      this.#sql.markGone.run(root);
+      this.#index.exec("COMMIT");
+    }
+    // The recorder's thread notes it; until then the row is still there.
+    this.#reported.add(root);
+    this.events.unindexed(root);
+    return true;
+  }
+
+  #textOf(row: EventRecord): string {
+    return indexedText(searchText(row, row.payload === null ? null : this.#payloadOf(row.seq)));
+  }
+
+  #payloadOf(seq: number): string | null {
+    const data = this.#sql.payload.get(seq);
+    if (data === undefined) return null;
+    try {
+      return gunzipSync(data).toString("utf8");
+    } catch {
+      return null;
+    }
+  }
+}
+
+function idEntries(row: { readonly seq: number; readonly event_id: string; readonly run_id: string; readonly type: number }): { hash: number; seq: number }[] {
+  const entries = [{ hash: eventHash(row.event_id), seq: row.seq }];
+  const side = EVENT_KINDS[row.type]?.side;
+  if (side === "start" || side === "note") entries.push({ hash: runHash(row.run_id), seq: row.seq });
+  return entries;
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function prepare(index: Db, traces: Db, payloads: Db) {
+  return {
+    progress: index.prepare<[string], number>("SELECT seq FROM progress WHERE name = ?").pluck(),
+    saveProgress: index.prepare("INSERT INTO progress (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq"),
+    addWords: index.prepare("INSERT INTO words (rowid, text) VALUES (?, ?)"),
+    removeWords: index.prepare("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"),
+    addId: index.prepare("INSERT OR IGNORE INTO ids (hash, seq) VALUES (?, ?)"),
+    removeId: index.prepare("DELETE FROM ids WHERE hash = ? AND seq = ?"),
+    isGone: index.prepare<[number], number>("SELECT 1 FROM gone WHERE root = ?").pluck(),
+    markGone: index.prepare("INSERT OR IGNORE INTO gone (root) VALUES (?)"),
+    sweepGone: index.prepare("DELETE FROM gone"),
+    lastSeq: traces.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
+    after: traces.prepare<[number, number], EventRecord & { doomed: number }>(
+      `SELECT ${EVENT_COLUMNS}, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    idsAfter: traces.prepare<[number, number], { seq: number; event_id: string; run_id: string; type: number; doomed: number }>(
+      "SELECT seq, event_id, run_id, type, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? AND seq <= ? ORDER BY seq",
+    ),
+    eventsOf: traces.prepare<[number, number, number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events WHERE root = ? AND seq > ? ORDER BY seq LIMIT ?`),
+    doomed: traces.prepare<[], number>("SELECT root FROM doomed WHERE indexed = 0 ORDER BY root LIMIT 200").pluck(),
+    payload: payloads.prepare<[number], Buffer>("SELECT data FROM payloads WHERE seq = ?").pluck(),
+  };
+}

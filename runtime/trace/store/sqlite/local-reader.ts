@@ -1,0 +1,42 @@
+/** The reads by name: each takes plain values and returns what `TraceReader` promises. */
+import type { RunListQuery, StepPageQuery, TraceReader } from "../store.js";
+import type { SqliteReader } from "./reader.js";
+
+/** The same reads without a thread between. */
+type Reads = { readonly [K in keyof TraceReader]: (...args: Parameters<TraceReader[K]>) => Awaited<ReturnType<TraceReader[K]>> };
+
+const json = (value: unknown): string => JSON.stringify(value);
+const jsonOrNull = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
+export function readMethods(reader: SqliteReader): Reads {
+  return {
+    runs: (query: RunListQuery) => json(reader.runs(query)),
+    run: (runId, extended) => jsonOrNull(reader.run(runId, extended)),
+    target: (runId) => reader.target(runId),
+    steps: (query: StepPageQuery) => reader.steps(query),
+    payload: (runId, eventId) => {
+      const found = reader.payload(runId, eventId);
+      return "miss" in found ? found : { found: json(found.found) };
+    },
+    stats: () => reader.stats(),
+    topology: (scope) => json(reader.topology(scope)),
+    changed: (nodes, edges) => json(reader.changed(nodes, edges)),
+    tools: (scope) => json(reader.tools(scope)),
+    search: (query) => json(reader.search(query)),
+    compare: (a, b) => jsonOrNull(reader.compare(a, b)),
+    sessions: (limit, offset) => json(reader.sessions(limit, offset)),
+    runIds: () => reader.runIds(),
+    runList: (runIds) => reader.runList(runIds),
+  };
+}
+
+/** A `TraceReader` in this thread, for commands. */
+export function localReader(reader: SqliteReader): TraceReader {
+  const reads = readMethods(reader);
+  const later = <A extends unknown[], R>(method: (...args: A) => R) => (...args: A): Promise<R> => Promise.resolve().then(() => method(...args));
+  return {
+    runs: later(reads.runs), run: later(reads.run), target: later(reads.target), steps: later(reads.steps), payload: later(reads.payload), stats: later(reads.stats),
+    topology: later(reads.topology), changed: later(reads.changed), tools: later(reads.tools), search: later(reads.search), compare: later(reads.compare),
+    sessions: later(reads.sessions), runIds: later(reads.runIds), runList: later(reads.runList),
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * What the service needs of a store, whichever it is. Writing goes through one batch at a time; reading never waits
+ * for it. Answers of reads arrive as JSON text, ready to be sent.
+ */
+import type { Incoming, RunExtended, StatsExtended } from "../model.js";
+import type { components } from "../api.types.gen.js";
+
+declare const shape: unique symbol;
+/** JSON text of a value of type T. */
+export type Json<T> = string & { readonly [shape]?: T };
+
+type Schemas = components["schemas"];
+
+/** A committed step of a watched run, as text of both shapes; only those that somebody watches are made. */
+export interface Frame {
+  readonly rootId: string;
+  readonly runId: string;
+  readonly seq: number;
+  readonly plain: string | null;
+  readonly extended: string | null;
+}
+
+/** A run that started or ended. */
+export interface RunUpdate {
+  readonly runId: string;
+  readonly change: "started" | "ended";
+  readonly plain: string;
+  readonly extended: string;
+}
+
+export interface BatchOutcome {
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly sampledOut: number;
+  readonly throttled: number;
+  readonly throttledRuns: number;
+  /** Time of the whole batch: recording, writing and committing. */
+  readonly elapsedMs: number;
+  readonly lastSeq: number;
+  readonly frames: readonly Frame[];
+  readonly updates: readonly RunUpdate[];
+  /** Ids of running runs that grew, when somebody listens for that. */
+  readonly grown: readonly string[];
+}
+
+/** Nothing was stored: the disk is full. */
+export class StorageFullError extends Error {
+  override readonly name = "StorageFullError";
+}
+
+/** What somebody wants to hear of. */
+export interface Interest {
+  readonly updates: boolean;
+  readonly growth: boolean;
+}
+
+export interface Retention {
+  readonly maxRuns: number;
+  readonly maxPayloadBytes: number;
+  /** Runs that started before, in microseconds; 0 keeps every age. */
+  readonly before: number;
+}
+
+export interface RunListQuery {
+  readonly status: "running" | "completed" | "failed" | "all";
+  readonly limit: number;
+  readonly offset: number;
+  readonly tag?: string | undefined;
+  readonly q?: string | undefined;
+  readonly session?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly extended: boolean;
+}
+
+/** Some steps of a run, in the order of its journey. */
+export interface StepPage {
+  /** JSON of each step, joined by `separator`. */
+  readonly text: string;
+  readonly count: number;
+  /** Continue here; `null` after the last step. */
+  readonly next: string | null;
+  /** Sequence number up to which the page was complete. */
+  readonly lastSeq: number;
+}
+
+export interface StepPageQuery {
+  readonly runId: string;
+  readonly cursor: string | null;
+  readonly limit: number;
+  readonly extended: boolean;
+  readonly payloads: boolean;
+  readonly separator: string;
+  /** Leave out steps up to here, and after there. */
+  readonly sinceSeq: number;
+  readonly untilSeq: number;
+}
+
+/** Where a run id points. */
+export interface Target {
+  readonly rootId: string;
+  readonly nested: boolean;
+}
+
+export type PayloadMiss = "unknown" | "foreign" | "none" | "lost";
+
+/** Counters that the database alone knows. */
+export type StoreStats = Pick<
+  StatsExtended,
+  "total_runs" | "running" | "completed" | "failed" | "avg_duration_ms" | "total_tokens_input" | "total_tokens_output" | "db_size_bytes" | "blob_size_bytes" | "total_events" | "avg_run_duration_ms" | "events_indexed"
+>;
+
+/** Reads. `null` means that there is no such run. Cursors that were not made here read as the beginning. */
+export interface TraceReader {
+  runs(query: RunListQuery): Promise<Json<Schemas["RunList"]>>;
+  run(runId: string, extended: boolean): Promise<Json<Schemas["Run"]> | null>;
+  target(runId: string): Promise<Target | null>;
+  steps(query: StepPageQuery): Promise<StepPage | null>;
+  payload(runId: string, eventId: string): Promise<{ readonly found: Json<Schemas["StepPayload"]> } | { readonly miss: PayloadMiss }>;
+  stats(): Promise<StoreStats>;
+  topology(scope: string): Promise<Json<Schemas["Topology"]>>;
+  /** Nodes and edges of `all` whose keys are given. */
+  changed(nodes: readonly string[], edges: readonly string[]): Promise<Json<Schemas["Topology"]>>;
+  tools(scope: string): Promise<Json<Schemas["ToolInventory"]>>;
+  search(query: { readonly q: string; readonly scope: string; readonly limit: number; readonly offset: number }): Promise<Json<Schemas["SearchResult"]>>;
+  compare(a: string, b: string): Promise<Json<Schemas["Comparison"]> | null>;
+  sessions(limit: number, offset: number): Promise<Json<Schemas["SessionList"]>>;
+  /** Ids of all root runs, oldest first. */
+  runIds(): Promise<readonly string[]>;
+  runList(runIds: readonly string[]): Promise<readonly { readonly runId: string; readonly plain: Json<Schemas["Run"]>; readonly extended: Json<RunExtended> }[]>;
+}
+
+export interface TraceStore {
+  readonly read: TraceReader;
+  /** @throws StorageFullError when nothing could be stored for lack of room. */
+  write(batch: readonly Incoming[]): Promise<BatchOutcome>;
+  /** From now on frames of the run are made. Returns the last sequence number that they leave out. */
+  watch(rootId: string, extended: boolean): Promise<number>;
+  unwatch(rootId: string, extended: boolean): void;
+  listen(interest: Interest): void;
+  /** Keys of nodes and edges whose sums changed since the last call. */
+  takeChanged(): Promise<{ readonly nodes: readonly string[]; readonly edges: readonly string[] }>;
+  /** False when there is no such run. Its steps are overwritten later. */
+  deleteRun(runId: string): Promise<boolean>;
+  /** Returns how many tools are known of the server. */
+  registerTools(server: string, tools: readonly string[]): Promise<number>;
+  /** Ends runs that nobody works on any more: settled ones, and those without events since `staleBeforeMs`. Returns their updates. */
+  sweep(settleBeforeMs: number, staleBeforeMs: number): Promise<readonly RunUpdate[]>;
+  /** Deletes the oldest ended runs beyond the limits, a few at a time. Returns how many. */
+  retain(limits: Retention): Promise<number>;
+  /** Waits until deleted runs are overwritten and search has read everything. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,110 @@
+/** Calls into a worker thread: one message a call, answered by id; errors keep their name and message. */
+import { type MessagePort, Worker } from "node:worker_threads";
+
+interface CallMessage {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+interface AnswerMessage {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+}
+
+/** What a thread tells without being asked. */
+export interface NoticeMessage {
+  readonly notice: string;
+  readonly value: unknown;
+}
+
+export type Methods = { readonly [method: string]: (...args: never[]) => unknown };
+
+/** Answers calls in a thread, in the order in which they come. */
+export function answerCalls(port: MessagePort, methods: Methods): void {
+  port.on("message", (call: CallMessage) => {
+    let answer: AnswerMessage;
+    try {
+      const method = methods[call.method] as ((...args: readonly unknown[]) => unknown) | undefined;
+      if (method === undefined) throw new Error(`the thread has no ${call.method}`);
+      answer = { id: call.id, value: method(...call.args) };
+    } catch (error) {
+      answer = { id: call.id, error: { name: error instanceof Error ? error.name : "Error", message: error instanceof Error ? error.message : String(error) } };
+    }
+    port.postMessage(answer);
+  });
+}
+
+export interface ThreadOptions {
+  readonly data: unknown;
+  readonly onNotice?: (notice: string, value: unknown) => void;
+  /** The thread ended on its own: a bug, or no memory. */
+  readonly onDeath: (error: Error) => void;
+}
+
+/** A thread that answers calls. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  #next = 1;
+  #dead: Error | null = null;
+
+  constructor(entry: URL, options: ThreadOptions) {
+    this.#worker = startWorker(entry, options.data);
+    this.#worker.on("message", (message: AnswerMessage | NoticeMessage) => {
+      if ("notice" in message) options.onNotice?.(message.notice, message.value);
+      else this.#answer(message);
+    });
+    const die = (error: Error): void => {
+      if (this.#dead !== null) return;
+      this.#dead = error;
+      for (const { reject } of this.#waiting.values()) reject(error);
+      this.#waiting.clear();
+      options.onDeath(error);
+    };
+    this.#worker.on("error", die);
+    this.#worker.on("exit", () => die(new Error("the thread has ended")));
+  }
+
+  /** Calls that wait for their answer. */
+  get pending(): number {
+    return this.#waiting.size;
+  }
+
+  call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    if (this.#dead !== null) return Promise.reject(this.#dead);
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, method, args } satisfies CallMessage);
+    });
+  }
+
+  /** Calls `close` in the thread, then ends it. */
+  async close(): Promise<void> {
+    if (this.#dead !== null) return;
+    await this.call("close");
+    this.#dead = new Error("the thread is closed");
+    await this.#worker.terminate();
+  }
+
+  #answer(message: AnswerMessage): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.error === undefined) waiting?.resolve(message.value);
+    else waiting?.reject(Object.assign(new Error(message.error.message), { name: message.error.name }));
+  }
+}
+
+/** Threads do not inherit the loader by which a development run reads TypeScript; they are given it. */
+function startWorker(entry: URL, workerData: unknown): Worker {
+  if (!entry.pathname.endsWith(".ts")) return new Worker(entry, { workerData });
+  const bootstrap = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
+  return new Worker(bootstrap, { workerData, eval: true, execArgv: [] });
+}
+
+/** Address of a thread's code beside this file, whether it runs from its source or compiled. */
+export function threadEntry(name: string, base: string): URL {
+  return new URL(`${name}${base.endsWith(".ts") ? ".ts" : ".js"}`, base);
+}

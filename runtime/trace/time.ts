@@ -1,0 +1,44 @@
+/** Times are whole microseconds since the epoch inside, and ISO-8601 text on the wire. */
+
+/** 0001-01-01 and 9999-12-31T23:59:59.999999Z, the range that the wire form can show. */
+const FIRST_US = -62_135_596_800_000_000;
+const LAST_US = 253_402_300_799_999_999;
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/;
+
+/**
+ * Microseconds of an ISO-8601 text, or of a number of milliseconds since the epoch; `null` when it is neither or
+ * outside the years 1 to 9999. A text without a zone is UTC.
+ */
+export function parseTime(value: unknown): number | null {
+  if (typeof value === "number") return inRange(Math.round(value * 1000));
+  if (typeof value !== "string") return null;
+  const match = ISO.exec(value);
+  if (match === null) return null;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] = match;
+  if (Number(month) > 12 || Number(day) > 31 || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1) return null;
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zoneSeconds(zone);
+  return inRange(date.getTime() * 1000 + seconds * 1e6 + Math.trunc(Number(fraction.padEnd(9, "0")) / 1000));
+}
+
+function zoneSeconds(zone: string): number {
+  if (zone === "Z" || zone === "z") return 0;
+  const sign = zone.startsWith("-") ? -1 : 1;
+  return sign * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
+}
+
+function inRange(us: number): number | null {
+  return us >= FIRST_US && us <= LAST_US ? us : null;
+}
+
+/** `2026-11-20T11:54:40.774752Z`; the fraction has six digits and is left out when it is zero. */
+export function formatTime(us: number): string {
+  const ms = Math.floor(us / 1000);
+  const text = new Date(ms).toISOString();
+  const rest = us - ms * 1000;
+  if (rest === 0 && text.endsWith(".000Z")) return `${text.slice(0, -5)}Z`;
+  return `${text.slice(0, -1)}${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}Z`;
+}
