@@ -124,6 +124,8 @@ async function start(port: number): Promise<ChildProcess> {
   const server = spawn(process.execPath, ["--", repo("out/server.js"), "--http", `${HOST}:${port}`, "--auth", "none"], { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   let ended = false;
+  // However the demo ends, no server stays behind.
+  process.once("exit", () => server.kill("SIGKILL"));
   server.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
   server.once("close", () => (ended = true));
   const until = performance.now() + START_LIMIT_MS;
@@ -200,6 +202,8 @@ async function demo(): Promise<void> {
   }
 }
 
+// `make demo | head`: the reader has seen enough.
+process.stdout.on("error", () => process.exit(0));
 try {
   await demo();
 } catch (error) {
