@@ -1,0 +1,81 @@
+/** Printed handlers and the ones in memory, over a real store: the same envelopes, the same refusals. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { emit } from "../../generator/5-emit/files.js";
+import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { transpile } from "../../generator/5-emit/transpile.js";
+import { EXIT } from "../../generator/cli/exit.js";
+import { run } from "../../generator/cli/main.js";
+import { compile } from "../../generator/compile.js";
+import { nodeHost } from "../../generator/host.js";
+import { programOf } from "../../generator/program.js";
+import type { Engine, Program, ToolCode } from "../../runtime/abi/call.js";
+import { hasAdapter } from "../../runtime/adapters/table.js";
+import { createEngine } from "../../runtime/call/engine.js";
+import { memoryIo } from "../lib/io.js";
+import { repo } from "../lib/repo.js";
+import { suite } from "../lib/suite.js";
+import { inScratch } from "./printed.js";
+
+const test = suite("printed handlers");
+
+const ROWS = Array.from({ length: 30 }, (_, n) => ({
+  id: `a${n}`, name: `article ${n} ${n % 2 === 0 ? "red" : "blue"} shoe`, details: { colour: n % 2 === 0 ? "red" : "blue" }, price: n * 10, size: 38 + (n % 3) * 2,
+  stocked: n % 4 !== 0, tags: n % 5 === 0 ? ["new", "sale"] : ["sale"], added: `2020-01-${String((n % 28) + 1).padStart(2, "0")}`, supplier: "s", note: `call 55512${n}`,
+}));
+
+const CALLS: readonly (readonly [tool: string, args: object])[] = [
+  ["search_all", { query: "red shoe" }], ["search_all", {}], ["search_all", { limit: 3 }], ["search_all", { limit: 51 }], ["search_all", { query: 5 }],
+  ["search_some", { about: "shoe", name: "%1%" }], ["search_some", { about: "blue", name: "%", colour: ["blue"], max_price: 200, sizes: [40], in_stock: false }],
+  ["search_some", { about: "shoe", name: "%", tags: ["new", "sale"], since: "2020-01-05", limit: 9 }], ["search_some", { about: "", name: "x" }], ["search_some", { name: "x" }],
+  ["get_article", { number: "a7" }], ["get_article", { number: "none" }], ["get_article", {}], ["count_articles", {}], ["count_articles", { colour: "red" }],
+  ["list_articles", { limit: 4 }], ["list_articles", { limit: null }],
+];
+
+/** What a call ends in, without the time it took. */
+async function ended(engine: Engine, tool: string, args: object): Promise<unknown> {
+  try {
+    const { latency_ms: _, ...envelope } = await engine.call(tool, args, { requestId: "t", principal: { id: null, claims: {}, headers: {} }, debug: true });
+    return envelope;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test("every kind answers alike from memory and from print, refusals included", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-handlers-"));
+  try {
+    const text = readFileSync(repo("test", "golden", "emit", "kinds", "tools.yaml"), "utf8");
+    writeFileSync(join(folder, "tools.yaml"), text);
+    writeFileSync(join(folder, "rows.jsonl"), ROWS.map((row) => JSON.stringify(row)).join("\n"));
+    const io = memoryIo({ cwd: folder });
+    assert.equal(await run(["load", "tools.yaml", "rows.jsonl", "--connection", "shop", "--collection", "articles", "--id", "id", "--text", "name"], io), EXIT.OK, io.err());
+    const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
+    assert.ok(value);
+    const { plans, certificates } = value;
+    const files = emit({ plans, certificates, base: "./", hasAdapter }, await loadTemplates(nodeHost()));
+    await inScratch(async (scratch) => {
+      const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
+      writeFileSync(join(scratch, "package.json"), '{"type":"module"}');
+      for (const [path, script] of await transpile(files)) writeFileSync(join(scratch, path), script.replaceAll('"toolsrv/runtime/v1"', door));
+      const memory = programOf(plans, { base: pathToFileURL(`${folder}/`) });
+      const print: Program = { ...memory, code: async () => (await import(pathToFileURL(join(scratch, "handlers.js")).href)) as ToolCode };
+      const engines = [memory, print].map((program) => createEngine(program, { env: new Map() }));
+      const answers = new Set<string>();
+      for (const [tool, args] of CALLS) {
+        const [a, b] = await Promise.all(engines.map((engine) => ended(engine, tool, args)));
+        assert.deepEqual(b, a, `${tool} ${JSON.stringify(args)}`);
+        answers.add(JSON.stringify(a));
+      }
+      assert.ok(answers.size > CALLS.length / 2, "the calls differ from each other");
+      await Promise.all(engines.map((engine) => engine.close()));
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, { timeoutMs: 30_000 });
+
+test.run();
