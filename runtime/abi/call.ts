@@ -3,7 +3,7 @@
  * Types only; the functions behind them are in runtime/call and runtime/serve.
  */
 import type { AdapterModule } from "../adapters/adapter.js";
-import type { Filter, Row } from "./filter.js";
+import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ToolDefinition, Validator } from "./params.js";
 import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
 
@@ -52,7 +52,15 @@ export interface CallArgs {
 
 /** A plan with the arguments of one call bound into it: guard ∧ tenant ∧ arguments. */
 export interface BoundRead {
-  readonly plan: ReadPlan & { readonly query?: QueryPlan; readonly rerank?: RerankPlan; readonly limit?: LimitPlan; readonly rows?: number; readonly output?: OutputPlan };
+  readonly plan: ReadPlan & {
+    readonly query?: QueryPlan;
+    /** A pipeline's own filter. */
+    readonly filter?: FilterTemplate;
+    readonly rerank?: RerankPlan;
+    readonly limit?: LimitPlan;
+    readonly rows?: number;
+    readonly output?: OutputPlan;
+  };
   readonly collection: string;
   readonly filter: Filter | null;
   /** Query text, or `null` for a filter-only read. */

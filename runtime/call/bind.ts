@@ -4,7 +4,7 @@
  */
 import type { BoundRead, CallArgs, CallContext } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import { andAll, type Condition, type Filter, type Operand } from "../abi/filter.js";
+import { andAll, type Condition, type Filter, type FilterTemplate, type Operand } from "../abi/filter.js";
 import type { CollectionPlan, LimitPlan } from "../abi/plan.js";
 import { tenantCondition, withoutConflicts } from "./tenant.js";
 
@@ -23,8 +23,8 @@ export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext)
   };
 }
 
-/** guard ∧ tenant ∧ arguments; `null` when there is nothing to select by. */
-export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "bind">, args: CallArgs, call: CallContext): Filter | null {
+/** guard ∧ tenant ∧ arguments ∧ the step's own filter; `null` when there is nothing to select by. */
+export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "bind" | "filter">, args: CallArgs, call: CallContext): Filter | null {
   const parts: Filter[] = [];
   if (plan.guard !== undefined) parts.push(plan.guard);
   let bindings = plan.bind;
@@ -37,7 +37,22 @@ export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "b
     const value = args[arg];
     if (value !== undefined && value !== null) parts.push({ path, op, value: value as Operand } satisfies Condition);
   }
+  parts.push(...(plan.filter === undefined ? [] : [bindTemplate(plan.filter, args)].filter((part) => part !== null)));
   return andAll(parts);
+}
+
+/** A written filter with its arguments filled in: what waits for an absent argument drops out, and so does what becomes empty. */
+function bindTemplate(template: FilterTemplate, args: CallArgs): Filter | null {
+  if ("and" in template) return andAll(template.and.map((part) => bindTemplate(part, args)));
+  if ("or" in template) return orAll(template.or.map((part) => bindTemplate(part, args)));
+  if (!("param" in template)) return template;
+  const value = args[template.param];
+  return value === undefined || value === null ? null : { path: template.path, op: template.op, value: value as Operand };
+}
+
+function orAll(parts: readonly (Filter | null)[]): Filter | null {
+  const present = parts.filter((part) => part !== null);
+  return present.length > 1 ? { or: present } : (present[0] ?? null);
 }
 
 function bindText(plan: BoundRead["plan"], args: CallArgs): string | null {
@@ -48,7 +63,8 @@ function bindText(plan: BoundRead["plan"], args: CallArgs): string | null {
   return null;
 }
 
-function bindLimit(plan: LimitPlan, args: CallArgs): number {
+/** How many rows the caller wants: the argument within 1 and the maximum, or the default. */
+export function bindLimit(plan: LimitPlan, args: CallArgs): number {
   const limit = args[plan.arg];
   return typeof limit === "number" ? Math.min(Math.max(1, Math.trunc(limit)), plan.max) : plan.default;
 }

@@ -1,9 +1,9 @@
 /** The generic handler of each kind: what printed handlers spell out, for programs that are made in memory. */
 import type { CallArgs, CallContext, Envelope, ToolHandler } from "../abi/call.js";
-import { ToolError } from "../abi/errors.js";
 import type { ToolPlan } from "../abi/plan.js";
 import { bind } from "./bind.js";
 import { collections } from "./collections.js";
+import { pipeline } from "./pipeline.js";
 import { count, lookup, scroll, search } from "./search.js";
 import { shape } from "./shape.js";
 
@@ -22,7 +22,7 @@ export function handlerOf(plan: ToolPlan): ToolHandler {
       case "meta":
         return shape(plan, await collections(plan, call), call);
       case "pipeline":
-        throw new ToolError("tds_invalid", "pipelines cannot be run by this version of toolsrv");
+        return shape(plan, await pipeline(plan, bind(plan.retrieve, args, call), args, call), call);
       default:
         return plan satisfies never;
     }

@@ -19,10 +19,9 @@ export function checkSupported(program: Program): void {
 
 function firstUnsupported(plan: ToolPlan): string | null {
   if (plan.kind === "meta") return null;
-  if (plan.kind === "pipeline") return "pipelines";
-  if (plan.route !== undefined) return "route guards";
-  if (plan.bind.some((binding) => binding.resolve !== undefined)) return "directory resolution";
-  if (!("query" in plan) && !("rerank" in plan)) return null;
-  if (plan.rerank !== undefined) return "rerank";
-  return plan.query?.expand === undefined ? null : "query.expand";
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  if (read.route !== undefined) return "route guards";
+  if (read.bind.some((binding) => binding.resolve !== undefined)) return "directory resolution";
+  if ("rerank" in plan && plan.rerank !== undefined) return "rerank";
+  return "query" in read && read.query?.expand !== undefined ? "query.expand" : null;
 }

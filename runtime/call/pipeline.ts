@@ -1,0 +1,47 @@
+/**
+ * Pipelines: retrieve more than was asked for, run the steps, and retrieve more again while too little is left.
+ * How much is retrieved is bounded by the catalog alone; the caller's limit bounds only what is returned.
+ */
+import type { BoundRead, CallArgs, CallContext, CallRows } from "../abi/call.js";
+import type { PipelinePlan } from "../abi/plan.js";
+import { bindLimit } from "./bind.js";
+import { search } from "./search.js";
+import { needsAllRows, runStep } from "./steps.js";
+
+/** Result warning: a comparison of a post_filter met a null, so it did not hold. */
+const NULL_COMPARED = "VB4002";
+
+/** How many times a pipeline retrieves: the second time three times as much, the last time all it may. */
+const ATTEMPTS = 3;
+const WIDENING = 3;
+
+/**
+ * The rows of a pipeline, at most as many as the caller asked for. `mayBeIncomplete` says that the store had more
+ * candidates than the catalog allows to look at, and that they could have changed the result.
+ */
+export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallArgs, call: CallContext): Promise<CallRows> {
+  const requested = bindLimit(plan.limit, args);
+  const { max_candidates: most, overfetch_factor: factor } = plan.retrieve;
+  const ordering = plan.steps.some(needsAllRows);
+  // Without a ranking, the first candidates are any candidates: to sort or group them, all are needed.
+  let k = ordering && bound.text === null ? most : Math.min(requested * factor, most);
+  for (let attempt = 1; ; attempt++) {
+    const found = await search({ ...bound, limit: k }, call);
+    const rows = runSteps(plan, found.rows, args, call);
+    const exhausted = found.rows.length < k;
+    if (exhausted || rows.length >= requested || k >= most) {
+      const cutShort = !exhausted && (rows.length < requested || (ordering && bound.text === null));
+      return { ...found, rows: rows.slice(0, requested), mayBeIncomplete: cutShort };
+    }
+    k = attempt >= ATTEMPTS - 1 ? most : Math.min(k * WIDENING, most);
+  }
+}
+
+function runSteps(plan: PipelinePlan, retrieved: CallRows["rows"], args: CallArgs, call: CallContext): CallRows["rows"] {
+  let comparedNull = false;
+  const scope = { args, onNull: () => void (comparedNull = true) };
+  const rows = plan.steps.reduce((left, step) => runStep(step, left, scope), retrieved);
+  if (comparedNull && !call.warnings.includes(NULL_COMPARED)) call.warnings.push(NULL_COMPARED);
+  call.signal.throwIfAborted();
+  return rows;
+}
