@@ -6,44 +6,52 @@ import type * as schemas from "./schemas.js";
 
 /** Find films by words of their title, genre, kind of story, source, director and… — tools.yaml:22 */
 export const search_movies: rt.Handler<typeof schemas.search_movies> = async (args, call) => {
-  const bound = rt.bind(plans.search_movies, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.search_movies;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.search_movies, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Search Paramount's films by words, genre and rating. — tools.yaml:69 */
-export const search_paramount_movies: rt.Handler<typeof schemas.search_paramount_movies> = async (args, call) => {
-  const bound = rt.bind(plans.search_paramount_movies, args, call); // guard ∧ tenant ∧ arguments
+export const search_paramount_movies: rt.Handler<
+  typeof schemas.search_paramount_movies
+> = async (args, call) => {
+  const plan = plans.search_paramount_movies;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.search_paramount_movies, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Look up one film by its exact title and return everything known about it. — tools.yaml:87 */
 export const get_movie: rt.Handler<typeof schemas.get_movie> = async (args, call) => {
-  const bound = rt.bind(plans.get_movie, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.get_movie;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.lookup(bound, call);
-  return rt.shape(plans.get_movie, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Count films, optionally of one genre, age rating, studio or period. — tools.yaml:98 */
 export const count_movies: rt.Handler<typeof schemas.count_movies> = async (args, call) => {
-  const bound = rt.bind(plans.count_movies, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.count_movies;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.count(bound, call);
-  return rt.shape(plans.count_movies, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** List films without a search text, in the order of their record ids. — tools.yaml:116 */
 export const list_movies: rt.Handler<typeof schemas.list_movies> = async (args, call) => {
-  const bound = rt.bind(plans.list_movies, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.list_movies;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.scroll(bound, call);
-  return rt.shape(plans.list_movies, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Search films for their budgets and earnings in US dollars. — tools.yaml:131 */
 export const search_box_office: rt.Handler<typeof schemas.search_box_office> = async (args, call) => {
-  const bound = rt.bind(plans.search_box_office, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.search_box_office;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.search_box_office, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 export const handlers = {

@@ -2,7 +2,7 @@
 import { ABI, type BackendName, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
 import { membersOf } from "../../runtime/abi/params.js";
-import { CompilerBug, unreachable } from "../bug.js";
+import { unreachable } from "../bug.js";
 import type { Plans } from "../ir.js";
 import { commentText, identifiers, isPlainKey, jsKey, jsString } from "./helpers.js";
 import { literal, member, WIDTH, type Comments } from "./literal.js";
@@ -159,26 +159,33 @@ function scalarText(param: ParamSpec): string {
 }
 
 export interface HandlerView extends ToolView {
-  /** The runtime function that reads the store. */
-  readonly step: string;
-  /** Whether arguments are bound into the plan first. */
-  readonly reads: boolean;
+  /** The signature, or the import of the handler's own file, does not fit on one line. */
+  readonly long: boolean;
+  readonly longImport: boolean;
   /** The plan table's entry, as an expression. */
   readonly plan: string;
+  /** What arguments are bound into; `null` where nothing is. */
+  readonly bound: string | null;
+  /** What `bound` holds. */
+  readonly bindComment: string;
+  /** The call that reads the store, without the namespace. */
+  readonly read: string;
 }
 
-/** The runtime function of each kind. */
-function stepOf(plan: ToolPlan): string {
+const BOUND = "guard ∧ tenant ∧ arguments";
+
+/** How each kind binds and reads; the same calls as `handlerOf` in runtime/call. */
+function stepsOf(plan: ToolPlan): Pick<HandlerView, "bound" | "bindComment" | "read"> {
   switch (plan.kind) {
     case "search":
     case "scroll":
     case "lookup":
     case "count":
-      return plan.kind;
+      return { bound: "plan", bindComment: BOUND, read: `${plan.kind}(bound, call)` };
     case "meta":
-      return "collections";
+      return { bound: null, bindComment: "", read: "collections(plan, call)" };
     case "pipeline":
-      throw new CompilerBug("pipelines have no printed handler yet; the check refuses them");
+      return { bound: "plan.retrieve", bindComment: plan.retrieve.filter === undefined ? BOUND : `${BOUND} ∧ the step's filter`, read: "pipeline(plan, bound, args, call)" };
     default:
       return unreachable(plan);
   }
@@ -188,6 +195,8 @@ export function handlerViews(plans: Plans, tools: readonly ToolView[]): readonly
   const table = Object.entries(plans.tools);
   return tools.map((tool, index) => {
     const [name, plan] = table[index] as [string, ToolPlan];
-    return { ...tool, step: stepOf(plan), reads: plan.kind !== "meta", plan: isPlainKey(name) ? `plans.${name}` : `plans[${jsString(name)}]` };
+    const signature = `export const ${tool.identifier}: rt.Handler<typeof schemas.${tool.identifier}> = async (args, call) => {`;
+    const longImport = `import { ${tool.identifier} } from "./handlers/${tool.identifier}.js";`.length > WIDTH;
+    return { ...tool, long: signature.length > WIDTH, longImport, plan: isPlainKey(name) ? `plans.${name}` : `plans[${jsString(name)}]`, ...stepsOf(plan) };
   });
 }

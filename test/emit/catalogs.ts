@@ -24,6 +24,7 @@ function everyday(): Checked {
     tool("get_movie", { kind: "lookup", parameters: [parameter("id", { path: "id", op: "eq", required: true })], output: output({ limitDefault: 1, limitMax: 1 }) }),
     tool("count_movies", { kind: "count" }),
     tool("list_movies", { kind: "scroll" }),
+    tool(`a_name_of_sixty_four_characters_${"x".repeat(32)}`, { query: query(), description: `${"long ".repeat(200)}` }),
     tool("list_main_collections", { kind: "meta", origin: "list_collections", target: { connection: "main", collection: { arg: "collection", allowed: null }, at } }),
   ], { connections: [connection("main", { settings: { path: { env: "MOVIES_DB", default: "./movies.db" } } })], settings: { deadline_s: 10 } });
 }
@@ -35,7 +36,7 @@ function hostile(): Checked {
       tool(name, {
         description: HOSTILE.repeat(3),
         query: query({ param: "__proto__" }),
-        parameters: [parameter("constructor", { path: "a", op: "in", enum: [HOSTILE, `${HOSTILE}2`, "x".repeat(200)], description: HOSTILE })],
+        parameters: [parameter("d", { default: HOSTILE.repeat(2) }), parameter("constructor", { path: "a", op: "in", enum: [HOSTILE, `${HOSTILE}2`, "x".repeat(200)], description: HOSTILE })],
         staticFilters: { must: [{ path: "a", op: "eq", value: HOSTILE, at }, { path: "n", op: "eq", value: -0, at }], mustNot: [] },
         output: output({ fields: ["__proto__"], maxFieldLength: 10, truncateSuffix: HOSTILE }),
       }),
@@ -48,7 +49,7 @@ function hostile(): Checked {
 }
 
 function large(): Checked {
-  return checked(Array.from({ length: 24 }, (_, n) => tool(`find_${String(n).padStart(2, "0")}`, { query: query() })));
+  return checked(Array.from({ length: 24 }, (_, n) => tool(`find_${String(n).padStart(2, "0")}${"_".repeat(n * 2)}x`, { query: query() })));
 }
 
 export const CATALOGS: { readonly [name: string]: () => Checked } = { everyday, "no tools": () => checked([]), large, hostile };

@@ -6,9 +6,10 @@ import type * as schemas from "./schemas.js";
 
 /** Count the rows of the whole store. — tools.yaml:10 */
 export const count_here: rt.Handler<typeof schemas.count_here> = async (args, call) => {
-  const bound = rt.bind(plans.count_here, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.count_here;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.count(bound, call);
-  return rt.shape(plans.count_here, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 export const handlers = {

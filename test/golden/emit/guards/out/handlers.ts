@@ -6,23 +6,26 @@ import type * as schemas from "./schemas.js";
 
 /** Count the open cases. — tools.yaml:9 */
 export const one_condition: rt.Handler<typeof schemas.one_condition> = async (args, call) => {
-  const bound = rt.bind(plans.one_condition, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.one_condition;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.count(bound, call);
-  return rt.shape(plans.one_condition, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** List cases that pass a guard of every operator. — tools.yaml:15 */
 export const every_operator: rt.Handler<typeof schemas.every_operator> = async (args, call) => {
-  const bound = rt.bind(plans.every_operator, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.every_operator;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.scroll(bound, call);
-  return rt.shape(plans.every_operator, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Search the cases of one region. — tools.yaml:32 */
 export const guard_and_argument: rt.Handler<typeof schemas.guard_and_argument> = async (args, call) => {
-  const bound = rt.bind(plans.guard_and_argument, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.guard_and_argument;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.guard_and_argument, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 export const handlers = {

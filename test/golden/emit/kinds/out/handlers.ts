@@ -6,37 +6,42 @@ import type * as schemas from "./schemas.js";
 
 /** Search all articles of the shop. — tools.yaml:8 */
 export const search_all: rt.Handler<typeof schemas.search_all> = async (args, call) => {
-  const bound = rt.bind(plans.search_all, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.search_all;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.search_all, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Search articles by colour, price and date. — tools.yaml:12 */
 export const search_some: rt.Handler<typeof schemas.search_some> = async (args, call) => {
-  const bound = rt.bind(plans.search_some, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.search_some;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.search(bound, call);
-  return rt.shape(plans.search_some, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Get one article by its number. — tools.yaml:36 */
 export const get_article: rt.Handler<typeof schemas.get_article> = async (args, call) => {
-  const bound = rt.bind(plans.get_article, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.get_article;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.lookup(bound, call);
-  return rt.shape(plans.get_article, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Count the articles of one colour. — tools.yaml:43 */
 export const count_articles: rt.Handler<typeof schemas.count_articles> = async (args, call) => {
-  const bound = rt.bind(plans.count_articles, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.count_articles;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.count(bound, call);
-  return rt.shape(plans.count_articles, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** List articles in the order of their numbers. — tools.yaml:49 */
 export const list_articles: rt.Handler<typeof schemas.list_articles> = async (args, call) => {
-  const bound = rt.bind(plans.list_articles, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.list_articles;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.scroll(bound, call);
-  return rt.shape(plans.list_articles, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 export const handlers = {

@@ -6,30 +6,34 @@ import type * as schemas from "./schemas.js";
 
 /** Delete nothing *\/ import 'x' /\* but count. — tools.yaml:10 */
 export const delete_: rt.Handler<typeof schemas.delete_> = async (args, call) => {
-  const bound = rt.bind(plans.delete, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.delete;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.count(bound, call);
-  return rt.shape(plans.delete, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** Look a thing up over several lines of text. — tools.yaml:15 */
 export const class_: rt.Handler<typeof schemas.class_> = async (args, call) => {
-  const bound = rt.bind(plans.class, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.class;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.lookup(bound, call);
-  return rt.shape(plans.class, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** List with a name that the generated files use themselves. — tools.yaml:26 */
 export const plans__: rt.Handler<typeof schemas.plans__> = async (args, call) => {
-  const bound = rt.bind(plans.plans, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.plans;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.scroll(bound, call);
-  return rt.shape(plans.plans, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 /** List with the name that would be next in line. — tools.yaml:30 */
 export const plans_: rt.Handler<typeof schemas.plans_> = async (args, call) => {
-  const bound = rt.bind(plans.plans_, args, call); // guard ∧ tenant ∧ arguments
+  const plan = plans.plans_;
+  const bound = rt.bind(plan, args, call); // guard ∧ tenant ∧ arguments
   const rows = await rt.scroll(bound, call);
-  return rt.shape(plans.plans_, rows, call);
+  return rt.shape(plan, rows, call);
 };
 
 export const handlers = {
