@@ -25,6 +25,17 @@ function everyday(): Checked {
     tool("count_movies", { kind: "count" }),
     tool("list_movies", { kind: "scroll" }),
     tool(`a_name_of_sixty_four_characters_${"x".repeat(32)}`, { query: query(), description: `${"long ".repeat(200)}` }),
+    tool("rank_movies", {
+      kind: "pipeline", target: null, parameters: [parameter("per", { dtype: "integer", default: 2 })],
+      staticFilters: { must: [{ path: "public", op: "eq", value: true, at }], mustNot: [] },
+      steps: [
+        { kind: "retrieve", at, target: { connection: "main", collection: "things", at }, query: query({ required: true }), filter: { and: [{ path: "year", op: "gte", value: 1990 }, { path: "lang", op: "eq", param: "lang" }] }, kParam: "limit", overfetchFactor: 10, maxCandidates: 2000 },
+        { kind: "post_filter", at, expr: "votes * 2 > 10 and not (kind == 'short')" },
+        { kind: "group_by", at, keys: ["director"], perGroup: { sortBy: "votes", desc: true, take: "params.per" } },
+        { kind: "sort", at, by: "votes", desc: true, nulls: "last" },
+        { kind: "project", at, fields: ["title", "votes"] },
+      ],
+    }),
     tool("list_main_collections", { kind: "meta", origin: "list_collections", target: { connection: "main", collection: { arg: "collection", allowed: null }, at } }),
   ], { connections: [connection("main", { settings: { path: { env: "MOVIES_DB", default: "./movies.db" } } })], settings: { deadline_s: 10 } });
 }

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z, type ZodType } from "zod";
+import { plan } from "../../generator/4-plan/index.js";
 import { emit } from "../../generator/5-emit/files.js";
 import { loadTemplates } from "../../generator/5-emit/templates.js";
 import { typecheck } from "../../generator/5-emit/typecheck.js";
@@ -16,7 +17,8 @@ import { hasAdapter } from "../../runtime/adapters/table.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
-import { importPrinted } from "./printed.js";
+import { CATALOGS } from "./catalogs.js";
+import { importPrinted, printed } from "./printed.js";
 
 const test = suite("golden builds");
 const CASES = repo("test", "golden", "emit");
@@ -81,6 +83,10 @@ for (const { name, path } of catalogs) {
   });
 
   test(`the generated files type-check: ${name}`, async () => typecheck(await build(path)), { timeoutMs: 60_000 });
+}
+
+for (const [name, make] of Object.entries(CATALOGS)) {
+  test(`the generated files type-check: ${name} catalog`, async () => typecheck(await printed(plan(make()))), { timeoutMs: 60_000 });
 }
 
 test("a type error in generated text is a bug, named with its line", async () => {
