@@ -28,12 +28,26 @@ export interface Reporter {
   addAll(diagnostics: readonly Diagnostic[]): void;
 }
 
-/** A reporter for the file shown as `file`. */
+/** Diagnostics kept of one code: a file that is wrong everywhere need not say so a hundred thousand times. */
+const MAX_PER_CODE = 1_000;
+
+/** A reporter for the file shown as `file`. Of one code the first thousand are kept, and a note says that there are more. */
 export function createReporter(file: string): Reporter {
   const diagnostics: Diagnostic[] = [];
+  const counts = new Map<Code, number>();
+  const isKept = (code: Code, at: At | null): boolean => {
+    const count = (counts.get(code) ?? 0) + 1;
+    counts.set(code, count);
+    if (count === MAX_PER_CODE + 1) {
+      const { severity, message, help } = CODES.TS0012;
+      diagnostics.push({ severity, code: "TS0012", message: fillHoles(message, { code }), help, tool: null, file, at });
+    }
+    return count <= MAX_PER_CODE;
+  };
   return {
     diagnostics,
     report(code, args, at, ...[extra]) {
+      if (!isKept(code, at)) return;
       const entry: CodeEntry = CODES[code];
       const severity: Severity = typeof entry.severity === "string" ? entry.severity : (extra?.severity as Severity | undefined) ?? entry.severity[0];
       const help = extra?.help ?? (entry.help === undefined ? null : fillHoles(entry.help, args));

@@ -176,13 +176,16 @@ class Walker {
     if (node.pattern !== undefined && !this.pattern(node.pattern).test(value)) {
       const want = node.patternErrorMessage ?? `it must match ${node.pattern}`;
       this.reporter.report("TS0104", { key: this.name(), got: show(value), want }, this.here());
-      return this.break();
+      this.break();
+      // Still a text: what depends on its being one can go on.
+      return value;
     }
     if (node.minLength === undefined && node.maxLength === undefined) return value;
     const length = codePoints(value);
     if (length >= (node.minLength ?? 0) && length <= (node.maxLength ?? Infinity)) return value;
     this.reporter.report("TS0105", { key: this.name(), want: range(node.minLength, node.maxLength), got: length }, this.here());
-    return this.break();
+    this.break();
+    return value;
   }
 
   private pattern(source: string): RegExp {
@@ -228,11 +231,12 @@ class Walker {
       const usable = this.below(key, schema, member);
       if (usable !== BROKEN) kept.push([key, usable]);
     }
-    const missing = required.filter((key) => value[key] === undefined);
-    for (const key of missing) this.missing(key);
-    if (missing.length > 0) this.break();
+    for (const key of required) if (value[key] === undefined) this.missing(key);
+    const usable = new Map(kept);
+    const isWhole = required.every((key) => usable.has(key));
+    if (!isWhole) this.break();
     // The root stays: what it has can still be checked.
-    return missing.length > 0 && this.path.length > 0 ? BROKEN : Object.fromEntries(kept);
+    return isWhole || this.path.length === 0 ? Object.fromEntries(usable) : BROKEN;
   }
 
   private countKeys({ minProperties = 0, maxProperties = Infinity }: SchemaNode, value: object): void {

@@ -16,6 +16,8 @@ export const MAX_DEPTH = 20;
 export const MAX_ALIAS_NODES = 100_000;
 /** Open collections beyond which composing isn't tried; values are held to MAX_DEPTH. */
 const MAX_SYNTAX_DEPTH = 100;
+/** Lexical parts; a catalog of a million bytes written in the densest way has fewer. */
+const MAX_LEXEMES = 500_000;
 /** Syntax errors shown; a file that is no YAML has one on every line. */
 const MAX_SYNTAX_ERRORS = 10;
 
@@ -36,7 +38,8 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
   const lines = new LineCounter();
   const tokens = readTokens(source.text, lines);
   if (!Array.isArray(tokens)) {
-    reporter.report("TS0005", { limit: MAX_DEPTH }, null, { offset: tokens.tooDeepAt });
+    if (tokens.refused === "depth") reporter.report("TS0005", { limit: MAX_DEPTH }, null, { offset: tokens.offset });
+    else reporter.report("TS0013", { limit: MAX_LEXEMES }, null, { offset: tokens.offset });
     return { doc: new Document(null), lines, value: undefined };
   }
   const docs = compose(tokens, source.text.length);
@@ -55,14 +58,20 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
   return file(new Values(doc, reporter).read());
 }
 
-/** Syntax tokens of the text. Composing them is recursive, so nesting is bounded here, where it is still a loop. */
-function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly tooDeepAt: number } {
+/**
+ * Syntax tokens of the text. Composing them is recursive and costs memory for each, so nesting and number are bounded
+ * here, where reading is still a loop.
+ */
+function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly refused: "depth" | "number"; readonly offset: number } {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
-    if (parser.stack.length > MAX_SYNTAX_DEPTH) return { tooDeepAt: parser.offset };
+    lexemes += 1;
+    if (parser.stack.length > MAX_SYNTAX_DEPTH) return { refused: "depth", offset: parser.offset };
+    if (lexemes > MAX_LEXEMES) return { refused: "number", offset: parser.offset };
   }
   tokens.push(...parser.end());
   return tokens;

@@ -4,6 +4,8 @@ import { formatPath, show, type Reporter } from "../diagnostics.js";
 import type { Path, ResolvedCondition, ResolvedStaticFilters, tds } from "../ir.js";
 import type { Interpolator } from "./interpolate.js";
 
+const FIELD_PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){0,2}$/;
+
 export const NO_FILTERS: ResolvedStaticFilters = { must: [], mustNot: [] };
 
 /** Static filters as written at `at`: nothing, a list (must), or {must, must_not}. */
@@ -18,7 +20,7 @@ export function resolveStaticFilters(written: tds.StaticFilters | undefined, at:
 
 function conditions(written: readonly tds.StaticCondition[], at: Path, interpolator: Interpolator): readonly ResolvedCondition[] {
   return written.flatMap((entry: tds.StaticCondition | null, index) => {
-    if (entry === null) return [];
+    if (entry === null || !FIELD_PATH.test(entry.path)) return [];
     const path = [...at, index];
     const value = at[0] === "connections" ? knownOperand(entry.value, [...path, "value"], interpolator) : entry.value;
     return [{ path: entry.path, op: entry.op ?? "eq", value: value as Operand, at: path }];
@@ -32,7 +34,6 @@ function knownOperand(value: unknown, path: Path, interpolator: Interpolator): u
 }
 
 const OPS: ReadonlySet<string> = new Set([...COMPARISON_OPS, ...EXTENDED_OPS]);
-const FIELD_PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){0,2}$/;
 
 /** The filter tree of a retrieve step; null where it says nothing. Problems are reported as TS0207. */
 export function resolveFilterTree(written: unknown, at: Path, reporter: Reporter): FilterTemplate | null {

@@ -14,16 +14,29 @@ import { reportInlineSecrets } from "./secrets.js";
 import { resolveSettings, resolveTenancy } from "./settings.js";
 import { resolveTool, type Scope } from "./tools.js";
 
-function startsWith(path: Path, start: Path): boolean {
-  return start.every((key, index) => path[index] === key);
-}
-
 /** Keys without which the rest of a tool would only draw false reports. */
 const VITAL: ReadonlySet<unknown> = new Set([undefined, "name", "kind", "target", "steps"]);
 
-function isUsable({ broken, value }: Parsed, index: number): boolean {
-  const pipeline = value.tools?.[index]?.kind === "pipeline";
-  return !broken.some((path) => startsWith(path, ["tools", index]) && (VITAL.has(path[2]) || (pipeline && path[2] === "parameters")));
+/** What was refused for its shape, ready to be asked for every part: a broken catalog may have very many. */
+interface Breakage {
+  /** Whether nothing at or below the path was refused. */
+  isWhole(at: Path): boolean;
+  /** Whether what is left of a tool is worth checking. */
+  isUsable(index: number): boolean;
+}
+
+function breakageOf({ broken, value }: Parsed): Breakage {
+  const prefixes = new Set(broken.flatMap((path) => path.map((_, length) => keyOf(path.slice(0, length + 1)))));
+  const useless = new Set(broken.filter(([section, index, key]) => section === "tools" && (VITAL.has(key) || (key === "parameters" && isPipeline(value, index)))).map(([, index]) => index));
+  return { isWhole: (at) => !prefixes.has(keyOf(at)), isUsable: (index) => !useless.has(index) };
+}
+
+function isPipeline(catalog: Parsed["value"], index: unknown): boolean {
+  return typeof index === "number" && catalog.tools?.[index]?.kind === "pipeline";
+}
+
+function keyOf(path: Path): string {
+  return path.join("\0");
 }
 
 /** Resolves a parsed catalog; the value is never null, because broken parts are left out. */
@@ -33,7 +46,7 @@ export function resolve(parsed: Parsed, options: { readonly interpolation: Inter
   reportInlineSecrets(catalog, reporter);
   if (parsed.file.text.includes("${")) reportMisplacedReferences(catalog, reporter);
   const interpolator = createInterpolator(options.interpolation, reporter);
-  const isWhole = (at: Path): boolean => !parsed.broken.some((path) => startsWith(path, at));
+  const { isWhole, isUsable } = breakageOf(parsed);
   const embedding = isWhole(["defaults", "embedding"])
     ? resolveEmbedding(catalog.defaults?.embedding, ["defaults", "embedding"], BUILT_IN_EMBEDDING, interpolator)
     : BUILT_IN_EMBEDDING;
@@ -45,7 +58,7 @@ export function resolve(parsed: Parsed, options: { readonly interpolation: Inter
   const connections = Object.entries(catalog.connections ?? {})
     .filter(([name]) => isWhole(["connections", name]))
     .map(([name, connection]) => resolveConnection(name, connection, scope));
-  const tools = (catalog.tools ?? []).flatMap((tool, index) => (isUsable(parsed, index) ? [resolveTool(tool, ["tools", index], scope)] : []));
+  const tools = (catalog.tools ?? []).flatMap((tool, index) => (isUsable(index) ? [resolveTool(tool, ["tools", index], scope)] : []));
   const builtins = synthesizeBuiltins(connections, new Set(tools.map((tool) => tool.name)), embedding, reporter);
   const value: Resolved = {
     parsed,

@@ -99,6 +99,10 @@ test("aliases may expand to 100,000 nodes and no more", () => {
   assert.deepEqual(codesOf(many).filter((code) => code !== "VB0001" && code !== "VB0002"), [], "the number of aliases does not matter");
 });
 
+test("a file of half a million lexical parts is refused before it costs memory", () => {
+  assert.deepEqual(codesOf(`${HEAD}tools: [${"1, ".repeat(200_000)}]`), ["TS0013"]);
+});
+
 test("an alias inside its own anchor is refused, not followed", () => {
   assert.deepEqual(codesOf("x: &a [*a]\nconnections: {}\n"), ["TS0009"]);
   assert.deepEqual(codesOf("x: &a { b: { <<: *a } }\nconnections: {}\n"), ["TS0009"]);
@@ -129,6 +133,12 @@ test("unknown keys below open maps are nobody's business", () => {
 test("a broken part does not hide the problems of others", () => {
   const text = `${HEAD}tools:\n${searchTool("first_one", "    output: { limit_max: lots }\n    parameters: [{ name: year, path: year, dtype: integer, op: like }]\n")}${searchTool("second_one").replace("main", "mian")}`;
   assert.deepEqual(codesOf(text), ["TS0102", "VB2001", "TS0201"]);
+});
+
+test("of one code a thousand are shown, and that there are more", () => {
+  const found = diagnosed(`${HEAD}meta:\n${Array.from({ length: 1_500 }, (_, i) => `  k${i}: 1\n`).join("")}`);
+  assert.equal(found.filter(({ code }) => code === "VB0001").length, 1_000);
+  assert.deepEqual(found.filter(({ code }) => code !== "VB0001").map(({ code, severity, line }) => [code, severity, line]), [["TS0012", "info", 1_006]]);
 });
 
 test("a path is found through aliases, merges and missing keys", () => {

@@ -1,0 +1,41 @@
+/**
+ * Writes docs/reference/*.md. Run by `make gen`; with `--check` it writes nothing and exits 1 when a page is stale.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tdsSchema } from "../1-parse/schema.gen.js";
+import { COMMANDS } from "../cli/commands.js";
+import { EXIT } from "../cli/exit.js";
+import { capabilitiesPage } from "./capabilities.js";
+import { cliPage } from "./cli.js";
+import { codesPage } from "./codes.js";
+import { keysPage } from "./keys.js";
+
+/** Every page by its name in docs/reference/. */
+export function referencePages(): ReadonlyMap<string, string> {
+  return new Map([
+    ["capabilities.md", capabilitiesPage()],
+    ["cli.md", cliPage(COMMANDS, EXIT)],
+    ["codes.md", codesPage()],
+    ["keys.md", keysPage(tdsSchema)],
+  ]);
+}
+
+async function main(check: boolean): Promise<number> {
+  const folder = join(dirname(fileURLToPath(import.meta.url)), "../../docs/reference");
+  let stale = 0;
+  if (!check) await mkdir(folder, { recursive: true });
+  for (const [name, text] of referencePages()) {
+    const path = join(folder, name);
+    if ((await readFile(path, "utf8").catch(() => "")) === text) continue;
+    stale += 1;
+    if (!check) await writeFile(path, text);
+    process.stderr.write(`${check ? "stale" : "wrote"} docs/reference/${name}\n`);
+  }
+  return check && stale > 0 ? EXIT.FINDINGS : EXIT.OK;
+}
+
+if (basename(process.argv[1] ?? "") === basename(fileURLToPath(import.meta.url))) {
+  process.exitCode = await main(process.argv.includes("--check"));
+}
