@@ -31,7 +31,7 @@ function stepPlan(step: ResolvedStep): PipelineStep {
     case "post_filter": {
       const parsed = parseExpression(step.expr);
       if ("error" in parsed) throw new CompilerBug(`expression '${step.expr}' passed the check: ${parsed.error}`);
-      return { kind: "post_filter", expr: parsed.expr, text: step.expr };
+      return { kind: "post_filter", text: step.expr, expr: parsed.expr };
     }
     case "group_by": {
       if (step.perGroup === null) return { kind: "group_by", keys: step.keys };

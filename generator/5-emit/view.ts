@@ -34,7 +34,7 @@ const READ_COMMENTS: readonly (readonly [key: string, comment: string])[] = [
 const PLAN_COMMENTS: Comments = new Map([
   ...READ_COMMENTS,
   ...READ_COMMENTS.map(([key, comment]) => [`retrieve.${key}`, comment] as const),
-  ["retrieve.filter", "Always ANDed; the step's own filter."],
+  ["retrieve.filter", "The step's own filter, ANDed as well; what waits for an absent argument drops out."],
   ["steps", "Run in this process, in this order, before anything is projected or redacted."],
   ["output.redact", "Done before a row leaves the process."],
 ]);

@@ -145,8 +145,8 @@ test("a pipeline keeps its steps, with expressions as trees, and advertises the 
     steps: [
       {
         kind: "post_filter",
-        expr: { op: "and", l: { op: ">=", l: { field: "score" }, r: { lit: 2 } }, r: { not: { field: "hidden" } } },
         text: "score >= 2 and not hidden",
+        expr: { op: "and", l: { op: ">=", l: { field: "score" }, r: { lit: 2 } }, r: { not: { field: "hidden" } } },
       },
       { kind: "group_by", keys: ["studio"], per_group: { sort_by: "score", desc: true, take: { param: "per" } } },
       { kind: "sort", by: "score", desc: false, nulls: "last" },
