@@ -6,6 +6,8 @@ import type { CallArgs, CallContext, Caller, Envelope, Program, ToolCode } from 
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { authorize } from "./authorize.js";
 import { Call } from "./context.js";
+import { isUnresolved } from "./directory.js";
+import { emptyEnvelope } from "./envelope.js";
 import type { ProgramServices } from "./services.js";
 import { validateArgs } from "./validate.js";
 
@@ -35,6 +37,7 @@ export async function runCall(running: Running, tool: string, args: unknown, cal
   try {
     return await untilDeadline(call, (handler as Handler)(validated, call));
   } catch (error) {
+    if (isUnresolved(error)) return emptyEnvelope(error.message, call);
     throw callerError(error, call);
   } finally {
     call.deadline.end();

@@ -1,30 +1,33 @@
 /** The generic handler of each kind: what printed handlers spell out, for programs that are made in memory. */
-import type { CallArgs, CallContext, Envelope, ToolHandler } from "../abi/call.js";
+import type { CallArgs, CallContext, CallRows, ToolHandler } from "../abi/call.js";
 import type { ToolPlan } from "../abi/plan.js";
 import { bind } from "./bind.js";
 import { collections } from "./collections.js";
+import { hasDirectory, resolve } from "./directory.js";
 import { pipeline } from "./pipeline.js";
 import { count, lookup, scroll, search } from "./search.js";
 import { shape } from "./shape.js";
 
-/** A handler that runs the plan: bind → read → shape, as every printed handler does. */
+/** A handler that runs the plan: resolve → bind → read → shape, as every printed handler does. */
 export function handlerOf(plan: ToolPlan): ToolHandler {
-  return async (args: CallArgs, call: CallContext): Promise<Envelope> => {
-    switch (plan.kind) {
-      case "search":
-        return shape(plan, await search(bind(plan, args, call), call), call);
-      case "scroll":
-        return shape(plan, await scroll(bind(plan, args, call), call), call);
-      case "lookup":
-        return shape(plan, await lookup(bind(plan, args, call), call), call);
-      case "count":
-        return shape(plan, await count(bind(plan, args, call), call), call);
-      case "meta":
-        return shape(plan, await collections(plan, call), call);
-      case "pipeline":
-        return shape(plan, await pipeline(plan, bind(plan.retrieve, args, call), args, call), call);
-      default:
-        return plan satisfies never;
-    }
-  };
+  return async (args: CallArgs, call: CallContext) => shape(plan, await read(plan, args, call), call);
+}
+
+async function read(plan: ToolPlan, args: CallArgs, call: CallContext): Promise<CallRows> {
+  if (plan.kind === "meta") return collections(plan, call);
+  const known = hasDirectory(plan) ? await resolve(plan, args, call) : args;
+  switch (plan.kind) {
+    case "search":
+      return search(bind(plan, known, call), call);
+    case "scroll":
+      return scroll(bind(plan, known, call), call);
+    case "lookup":
+      return lookup(bind(plan, known, call), call);
+    case "count":
+      return count(bind(plan, known, call), call);
+    case "pipeline":
+      return pipeline(plan, bind(plan.retrieve, known, call), known, call);
+    default:
+      return plan satisfies never;
+  }
 }

@@ -21,7 +21,6 @@ function firstUnsupported(plan: ToolPlan): string | null {
   if (plan.kind === "meta") return null;
   const read = plan.kind === "pipeline" ? plan.retrieve : plan;
   if (read.route !== undefined) return "route guards";
-  if (read.bind.some((binding) => binding.resolve !== undefined)) return "directory resolution";
   if ("rerank" in plan && plan.rerank !== undefined) return "rerank";
   return "query" in read && read.query?.expand !== undefined ? "query.expand" : null;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { parseExpression } from "../../generator/expression.js";
 import type { CallArgs } from "../../runtime/abi/call.js";
 import { isToolError } from "../../runtime/abi/errors.js";
-import { andAll, evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
+import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
 import type { Expr, PipelinePlan, PipelineStep } from "../../runtime/abi/plan.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { createEngine } from "../../runtime/call/engine.js";
