@@ -164,7 +164,9 @@ export interface HandlerView extends ToolView {
   readonly longImport: boolean;
   /** The plan table's entry, as an expression. */
   readonly plan: string;
-  /** What arguments are bound into; `null` where nothing is. */
+  /** Whether arguments are looked up in a directory first. */
+  readonly resolves: boolean;
+  /** What is bound, and the arguments it is bound with; `null` where nothing is. */
   readonly bound: string | null;
   /** What `bound` holds. */
   readonly bindComment: string;
@@ -174,18 +176,22 @@ export interface HandlerView extends ToolView {
 
 const BOUND = "guard ∧ tenant ∧ arguments";
 
-/** How each kind binds and reads; the same calls as `handlerOf` in runtime/call. */
-function stepsOf(plan: ToolPlan): Pick<HandlerView, "bound" | "bindComment" | "read"> {
+/** How each kind resolves, binds and reads; the same calls as `handlerOf` in runtime/call. */
+function stepsOf(plan: ToolPlan): Pick<HandlerView, "resolves" | "bound" | "bindComment" | "read"> {
+  if (plan.kind === "meta") return { resolves: false, bound: null, bindComment: "", read: "collections(plan, call)" };
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  const resolves = read.bind.some(({ resolve }) => resolve !== undefined);
+  const args = resolves ? "known" : "args";
   switch (plan.kind) {
     case "search":
     case "scroll":
     case "lookup":
     case "count":
-      return { bound: "plan", bindComment: BOUND, read: `${plan.kind}(bound, call)` };
-    case "meta":
-      return { bound: null, bindComment: "", read: "collections(plan, call)" };
-    case "pipeline":
-      return { bound: "plan.retrieve", bindComment: plan.retrieve.filter === undefined ? BOUND : `${BOUND} ∧ the step's filter`, read: "pipeline(plan, bound, args, call)" };
+      return { resolves, bound: `plan, ${args}`, bindComment: BOUND, read: `${plan.kind}(bound, call)` };
+    case "pipeline": {
+      const bindComment = plan.retrieve.filter === undefined ? BOUND : `${BOUND} ∧ the step's filter`;
+      return { resolves, bound: `plan.retrieve, ${args}`, bindComment, read: `pipeline(plan, bound, ${args}, call)` };
+    }
     default:
       return unreachable(plan);
   }

@@ -5,6 +5,7 @@
 export { serve } from "../serve/main.js";
 export { bind } from "../call/bind.js";
 export { collections } from "../call/collections.js";
+export { resolve } from "../call/directory.js";
 export { pipeline } from "../call/pipeline.js";
 export { count, lookup, scroll, search } from "../call/search.js";
 export { shape } from "../call/shape.js";

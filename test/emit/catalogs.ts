@@ -26,7 +26,11 @@ function everyday(): Checked {
     tool("list_movies", { kind: "scroll" }),
     tool(`a_name_of_sixty_four_characters_${"x".repeat(32)}`, { query: query(), description: `${"long ".repeat(200)}` }),
     tool("rank_movies", {
-      kind: "pipeline", target: null, parameters: [parameter("per", { dtype: "integer", default: 2 })],
+      kind: "pipeline", target: null, 
+      parameters: [
+        parameter("per", { dtype: "integer", default: 2 }),
+        parameter("studio", { path: "studio", op: "eq", resolve: { kind: "directory", connection: null, collection: null, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600 } }),
+      ],
       staticFilters: { must: [{ path: "public", op: "eq", value: true, at }], mustNot: [] },
       steps: [
         { kind: "retrieve", at, target: { connection: "main", collection: "things", at }, query: query({ required: true }), filter: { and: [{ path: "year", op: "gte", value: 1990 }, { path: "lang", op: "eq", param: "lang" }] }, kParam: "limit", overfetchFactor: 10, maxCandidates: 2000 },
