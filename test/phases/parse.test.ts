@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { parse } from "../../generator/1-parse/index.js";
 import { plainScalar } from "../../generator/1-parse/scalars.js";
-import { locate, locateAll, nearest } from "../../generator/diagnostics.js";
+import { locate, locateAll } from "../../generator/diagnostics.js";
+import { nearestName } from "../../runtime/abi/nearest.js";
 import { suite } from "../lib/suite.js";
 import { codesOf, diagnosed, HEAD, searchTool } from "./source.js";
 
@@ -163,10 +164,10 @@ test("diagnostics come sorted by place", () => {
 });
 
 test("did you mean: one or two edits away, never a different word", () => {
-  assert.equal(nearest("limt_max", ["limit_max", "limit_default"]), "limit_max");
-  assert.equal(nearest("outptu", ["output", "query"]), "output");
-  assert.equal(nearest("color", ["output", "query"]), null);
-  assert.equal(nearest("a".repeat(100), ["output"]), null);
+  assert.equal(nearestName("limt_max", ["limit_max", "limit_default"]), "limit_max");
+  assert.equal(nearestName("outptu", ["output", "query"]), "output");
+  assert.equal(nearestName("color", ["output", "query"]), null);
+  assert.equal(nearestName("a".repeat(100), ["output"]), null);
 });
 
 test.run();

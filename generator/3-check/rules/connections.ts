@@ -1,6 +1,7 @@
 /** Rules about connections and references to them. */
 import { CAPABILITIES } from "../../../runtime/adapters/capabilities.js";
-import { nearest, type Reporter } from "../../diagnostics.js";
+import { nearestName } from "../../../runtime/abi/nearest.js";
+import type { Reporter } from "../../diagnostics.js";
 import type { Path } from "../../ir.js";
 import type { Rule, Subject } from "../rule.js";
 
@@ -20,7 +21,7 @@ export const knownConnections: Rule = (subject, reporter) => {
 
 function mustExist(subject: Subject, reporter: Reporter, name: string, path: Path, tool: string): void {
   if (subject.declared.has(name)) return;
-  const guess = nearest(name, subject.declared);
+  const guess = nearestName(name, subject.declared);
   const known = [...subject.declared].join(", ");
   const help = guess !== null ? `did you mean '${guess}'?` : known === "" ? "declare it under connections" : `declared: ${known}`;
   reporter.report("TS0201", { name }, { path }, { tool, help });

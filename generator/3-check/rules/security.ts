@@ -1,5 +1,5 @@
 /** Rules about tenancy, roles and rates. */
-import { nearest } from "../../diagnostics.js";
+import { nearestName } from "../../../runtime/abi/nearest.js";
 import type { Rule } from "../rule.js";
 
 /** Names a role may allow although no tool of the catalog has them. */
@@ -31,7 +31,7 @@ export const roles: Rule = ({ catalog }, reporter) => {
   for (const [role, { allow }] of entries) {
     for (const [index, name] of (allow ?? []).entries()) {
       if (SERVER_TOOLS.has(name) || names.has(name)) continue;
-      const guess = nearest(name, names);
+      const guess = nearestName(name, names);
       reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...(guess === null ? {} : { help: `did you mean '${guess}'?` }) });
     }
   }

@@ -28,22 +28,20 @@ export function reportUnsupported(catalog: Resolved, target: Target, reporter: R
   for (const { at, backend } of target === "serve" ? catalog.connections : []) {
     if (!EXECUTABLE_BACKENDS.has(backend)) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
   }
-  const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...ofDeadlines(catalog), ...catalog.tools.flatMap((tool) => (tool.origin === "user" ? ofTool(tool) : []))];
+  const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...ofDeadlines(catalog), ...catalog.tools.flatMap(ofTool)];
   for (const { what, path, tool, help } of findings) {
     reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, ...(help === undefined ? {} : { help }) });
   }
 }
 
 function ofConnections({ connections }: Resolved): readonly Finding[] {
-  return connections.flatMap(({ at, credentials, builtins }) => [
-    ...(credentials.provider === "env" ? [] : [{ what: `credentials.provider ${credentials.provider}`, path: [...at, "credentials", "provider"] }]),
-    ...Object.entries(builtins).filter(([, on]) => on).map(([name]) => ({ what: `builtin_tools.${name}`, path: [...at, "builtin_tools", name] })),
-  ]);
+  return connections
+    .filter(({ credentials }) => credentials.provider !== "env")
+    .map(({ at, credentials }) => ({ what: `credentials.provider ${credentials.provider}`, path: [...at, "credentials", "provider"] }));
 }
 
-function ofSettings({ settings, tenancy }: Resolved): readonly Finding[] {
+function ofSettings({ settings }: Resolved): readonly Finding[] {
   const findings: Finding[] = [];
-  if (tenancy.mode === "claim" || tenancy.mode === "header") findings.push({ what: `tenancy.mode ${tenancy.mode}`, path: [...tenancy.at, "mode"] });
   for (const section of ["security", "observability"] as const) {
     for (const key of Object.keys(settings[section] ?? {})) findings.push({ what: `${section}.${key}`, path: [section, key] });
   }
@@ -57,13 +55,9 @@ function ofDeadlines({ parsed }: Resolved): readonly Finding[] {
 }
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {
-  const { at, name } = tool;
+  const { name } = tool;
   const findings: Finding[] = [];
-  if (tool.kind === "pipeline") findings.push({ what: "kind pipeline", path: [...at, "kind"] });
   if (tool.rerank !== null) findings.push({ what: "rerank", path: tool.rerank.at });
-  for (const parameter of tool.parameters) {
-    if (parameter.resolve?.kind === "directory") findings.push({ what: "resolve.kind directory", path: [...parameter.at, "resolve"] });
-  }
   for (const step of tool.steps) if (step.kind === "retrieve" && step.query !== null) findings.push(...ofQuery(step.query));
   if (tool.query !== null) findings.push(...ofQuery(tool.query));
   return findings.map((finding) => ({ ...finding, tool: name }));
@@ -71,8 +65,6 @@ function ofTool(tool: ResolvedTool): readonly Finding[] {
 
 function ofQuery(query: ResolvedQuery): readonly Finding[] {
   return [
-    ...(query.mode === "hybrid" ? [{ what: "query.mode hybrid", path: [...query.at, "mode"] }] : []),
-    ...(query.ef === null ? [] : [{ what: "query.ef", path: [...query.at, "ef"] }]),
     ...(query.expand?.enabled === true ? [{ what: "query.expand", path: [...query.at, "expand"] }] : []),
     ...ofEmbedding(query.embedding, query.at),
   ];
