@@ -184,37 +184,6 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The member of `known` that `word` was probably meant to be, or null: at most two edits, or a third of its length. */
-export function nearest(word: string, known: Iterable<string>): string | null {
-  const limit = Math.max(1, Math.min(2, Math.floor(word.length / 3)));
-  let best: string | null = null;
-  let bestDistance = limit + 1;
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
-  }
-  return best;
-}
-
-/** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
-function editDistance(a: string, b: string): number {
-  if (a.length > 64 || b.length > 64) return Number.POSITIVE_INFINITY;
-  let older: number[] = [];
-  let old = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
-      row.push(cost);
-    }
-    [older, old] = [old, row];
-  }
-  return old[b.length] ?? 0;
-}
-
 /** A value as a message shows it: JSON for scalars, a word for the rest, never longer than 60 characters. */
 export function show(value: unknown): string {
   if (value === null || value === undefined) return "nothing";

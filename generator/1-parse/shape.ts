@@ -4,7 +4,8 @@
  * additionalProperties, $ref, anyOf (by type), oneOf (by a const key) and if/then. It is as lenient as the readers of
  * existing catalogs were: "yes" and 1 are booleans, "7" is an integer; what it returns is the value after that.
  */
-import { formatPath, nearest, show, type Reporter } from "../diagnostics.js";
+import { nearestName } from "../../runtime/abi/nearest.js";
+import { formatPath, show, type Reporter } from "../diagnostics.js";
 import type { At, Path } from "../ir.js";
 
 type JsonType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
@@ -141,7 +142,7 @@ class Walker {
       this.reporter.report("TS0109", { value: String(value) }, this.here());
       return this.break();
     }
-    const guess = typeof value === "string" ? nearest(value, words) : null;
+    const guess = typeof value === "string" ? nearestName(value, words) : null;
     const help = guess !== null ? `did you mean '${guess}'?` : helpFor([], value);
     this.reporter.report("TS0103", { key: this.name(), allowed: words.join(", "), got: show(value) }, this.here(), help === null ? {} : { help });
     return this.break();
@@ -278,7 +279,7 @@ class Walker {
       this.reporter.report("VB2021", { key }, at);
       this.broken.push(at.path);
     }
-    const guess = nearest(key, known);
+    const guess = nearestName(key, known);
     this.reporter.report("VB0001", { key }, at, { help: guess === null ? `it is ignored; known here: ${known.join(", ")}` : `did you mean '${guess}'?` });
   }
 }

@@ -3,8 +3,8 @@
  * and lets a switch eat the word after it. Pure; what comes out is safe for any parser: the command, each option
  * once as `--name=value`, `--`, then the arguments.
  */
+import { nearestName } from "../../runtime/abi/nearest.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
-import { closest } from "./closest.js";
 
 export type Words =
   | { readonly kind: "run"; readonly spec: CommandSpec; readonly words: readonly string[]; readonly debug: boolean }
@@ -112,6 +112,6 @@ function checkRequired(spec: CommandSpec, given: ReadonlyMap<string, string>): s
 }
 
 function didYouMean(word: string, known: readonly string[]): string {
-  const guess = closest(word, known);
+  const guess = nearestName(word, known);
   return guess === null ? "" : `; did you mean ${guess}?`;
 }

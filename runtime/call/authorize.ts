@@ -1,7 +1,7 @@
 /** Who may run what, decided before the arguments are looked at. */
 import type { Principal, Program } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import { nearestName } from "./nearest.js";
+import { nearestName } from "../abi/nearest.js";
 
 /** Whether tools/list shows the tool to this caller; a tool that may not be called does not exist for them. */
 export function mayCall(program: Program, tool: string, _principal: Principal): boolean {

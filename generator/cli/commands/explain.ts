@@ -5,7 +5,7 @@ import type { Program } from "../../../runtime/abi/call.js";
 import type { ToolDefinition, Validator } from "../../../runtime/abi/params.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
-import { nearest } from "../../diagnostics.js";
+import { nearestName } from "../../../runtime/abi/nearest.js";
 import { exampleArguments, recordQueries } from "../../explain/record.js";
 import { explainText, type ExplainedCall, type Explanation } from "../../explain/text.js";
 import type { Diagnostic } from "../../ir.js";
@@ -24,7 +24,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const tool = invocation.args[1] ?? "";
   const names = Object.keys(compiled.plans.tools);
   if (!names.includes(tool)) {
-    const meant = nearest(tool, names);
+    const meant = nearestName(tool, names);
     io.stderr.write(`toolsrv explain: the catalog has no tool '${tool}'${meant === null ? "" : `; did you mean '${meant}'?`}\n`);
     return EXIT.USAGE;
   }

@@ -1,24 +1,26 @@
 /** "Did you mean": the known name that a misspelt one is most likely to be. */
 
+/** Longer words are no slips of the pen, and comparing them would take time. */
+const LONGEST = 64;
+
 /**
- * The nearest of `names` within one edit per four characters (an edit inserts, drops or replaces one character,
- * or swaps two neighbours); the first of equals, `null` when none is that near.
+ * The name that `word` was probably meant to be, or `null`: within two edits, or one in a word of up to five letters.
+ * An edit inserts, drops or replaces one character, or swaps two neighbours; case does not count. The first of equals.
  */
-export function nearestName(wrong: string, names: readonly string[]): string | null {
-  if (wrong.length > 128) return null;
-  const allowed = Math.max(1, Math.floor(wrong.length / 4));
+export function nearestName(word: string, known: Iterable<string>): string | null {
+  if (word.length > LONGEST) return null;
   let best: string | null = null;
-  let bestDistance = allowed + 1;
-  for (const name of names) {
-    if (Math.abs(name.length - wrong.length) >= bestDistance) continue;
-    const distance = editDistance(wrong, name);
-    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  let bestDistance = Math.max(1, Math.min(2, Math.floor(word.length / 3))) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
 
 /** Optimal string alignment distance. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let twoAgo: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
