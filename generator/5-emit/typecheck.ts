@@ -29,7 +29,7 @@ export async function typecheck(files: ReadonlyMap<string, string>): Promise<voi
       // NodeNext would ask the disk which kind of module each file is, and these files are not there.
       moduleResolution: ts.ModuleResolutionKind.Bundler,
       lib: ["lib.es2023.d.ts"], types: nodeTypes ? ["node"] : [],
-      strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true,
+      strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noUnusedParameters: true,
       skipLibCheck: true, noEmit: true,
       paths: {
         "toolsrv/runtime/v1": [typesOf("runtime/abi/index")],

@@ -164,6 +164,8 @@ export interface HandlerView extends ToolView {
   readonly longImport: boolean;
   /** The plan table's entry, as an expression. */
   readonly plan: string;
+  /** The handler's first parameter; one that it does not read is called so. */
+  readonly args: "args" | "_args";
   /** Whether arguments are looked up in a directory first. */
   readonly resolves: boolean;
   /** What is bound, and the arguments it is bound with; `null` where nothing is. */
@@ -177,8 +179,8 @@ export interface HandlerView extends ToolView {
 const BOUND = "guard ∧ tenant ∧ arguments";
 
 /** How each kind resolves, binds and reads; the same calls as `handlerOf` in runtime/call. */
-function stepsOf(plan: ToolPlan): Pick<HandlerView, "resolves" | "bound" | "bindComment" | "read"> {
-  if (plan.kind === "meta") return { resolves: false, bound: null, bindComment: "", read: "collections(plan, call)" };
+function stepsOf(plan: ToolPlan): Pick<HandlerView, "args" | "resolves" | "bound" | "bindComment" | "read"> {
+  if (plan.kind === "meta") return { args: "_args", resolves: false, bound: null, bindComment: "", read: "collections(plan, call)" };
   const read = plan.kind === "pipeline" ? plan.retrieve : plan;
   const resolves = read.bind.some(({ resolve }) => resolve !== undefined);
   const args = resolves ? "known" : "args";
@@ -187,10 +189,10 @@ function stepsOf(plan: ToolPlan): Pick<HandlerView, "resolves" | "bound" | "bind
     case "scroll":
     case "lookup":
     case "count":
-      return { resolves, bound: `plan, ${args}`, bindComment: BOUND, read: `${plan.kind}(bound, call)` };
+      return { args: "args", resolves, bound: `plan, ${args}`, bindComment: BOUND, read: `${plan.kind}(bound, call)` };
     case "pipeline": {
       const bindComment = plan.retrieve.filter === undefined ? BOUND : `${BOUND} ∧ the step's filter`;
-      return { resolves, bound: `plan.retrieve, ${args}`, bindComment, read: `pipeline(plan, bound, ${args}, call)` };
+      return { args: "args", resolves, bound: `plan.retrieve, ${args}`, bindComment, read: `pipeline(plan, bound, ${args}, call)` };
     }
     default:
       return unreachable(plan);

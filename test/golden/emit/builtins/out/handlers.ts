@@ -39,7 +39,7 @@ export const count_desk: rt.Handler<typeof schemas.count_desk> = async (args, ca
 /** List the collections of desk with approximate counts. — tools.yaml:9 */
 export const list_desk_collections: rt.Handler<
   typeof schemas.list_desk_collections
-> = async (args, call) => {
+> = async (_args, call) => {
   const plan = plans.list_desk_collections;
   const rows = await rt.collections(plan, call);
   return rt.shape(plan, rows, call);
