@@ -117,6 +117,8 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   if (settings.enabled && settings.start_server && !isLoopbackName(settings.host) && settings.auth_token === null) {
     throw new SettingError(`host ${settings.host} can be reached from other machines: set auth_token, or bind 127.0.0.1`);
   }
+  // RFC 6750 has no other characters, and HTTP libraries cut others off a header's end.
+  if (settings.auth_token !== null && !/^[\x21-\x7e]+$/.test(settings.auth_token)) throw new SettingError("auth_token must be visible ASCII characters without spaces");
   for (const name of ["db_filename", "blob_subdir"] as const) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(settings[name])) throw new SettingError(`${name} must be a plain file name, not '${settings[name]}'`);
   }

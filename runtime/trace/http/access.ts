@@ -43,11 +43,10 @@ export function createAccess(options: AccessOptions): Access {
     return from === host || from === publicHost || (options.loopback && isLoopbackName(nameOf(from)));
   };
   return {
-    // Headers arrive as bytes read one by one; the token is UTF-8.
-    authorizes: (header) => same(utf8(header), wantedHeader),
+    authorizes: (header) => same(header, wantedHeader),
     authorizesSocket(queryToken, protocols) {
       if (queryToken !== null) return same(queryToken, wanted);
-      return same(utf8(protocols.split(",").at(-1)?.trim() ?? ""), wanted);
+      return same(protocols.split(",").at(-1)?.trim() ?? "", wanted);
     },
     refuses(host, origin) {
       if (!knownHost(host)) return "Host not allowed";
@@ -55,10 +54,6 @@ export function createAccess(options: AccessOptions): Access {
     },
     allowOrigin: (origin) => (origin === "" ? null : anyOrigin ? "*" : origin),
   };
-}
-
-function utf8(header: string): string {
-  return /[\u0080-\u00ff]/.test(header) && !/[\u0100-\uffff]/.test(header) ? Buffer.from(header, "latin1").toString("utf8") : header;
 }
 
 /** `host:port` of a URL or an origin; `null` when it has none. */

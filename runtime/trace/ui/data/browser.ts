@@ -1,0 +1,80 @@
+/** The clock, the storage and the clipboard of the browser: the only file of the pages that reads the time. */
+import type { Feed, FeedState, Socket } from "./feed.js";
+import { openFeed } from "./feed.js";
+
+/** Milliseconds since the epoch. */
+export function now(): number {
+  return Date.now();
+}
+
+/** A value that outlives a reload where the browser lets it; storage that is switched off is no error. */
+export function readStored(area: "local" | "session", key: string): string | null {
+  try {
+    return storage(area).getItem(`toolsrv.${key}`);
+  } catch {
+    return null;
+  }
+}
+
+export function writeStored(area: "local" | "session", key: string, value: string | null): void {
+  try {
+    if (value === null) storage(area).removeItem(`toolsrv.${key}`);
+    else storage(area).setItem(`toolsrv.${key}`, value);
+  } catch {
+    // The value holds until the page is closed.
+  }
+}
+
+function storage(area: "local" | "session"): Storage {
+  return area === "local" ? localStorage : sessionStorage;
+}
+
+/** Puts text on the clipboard; pages without TLS have no clipboard of their own and go the old way. */
+export async function copyToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "off-screen";
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+/** A live feed over the browser's WebSocket. */
+export function browserFeed(options: {
+  readonly address: () => { readonly url: string; readonly protocols: readonly string[] };
+  readonly silenceMs: number;
+  readonly onFrame: (frame: unknown) => void;
+  readonly onState: (state: FeedState) => void;
+}): Feed {
+  return openFeed({
+    connect: () => {
+      const { url, protocols } = options.address();
+      return new WebSocket(url, [...protocols]) as Socket;
+    },
+    onFrame: options.onFrame,
+    onState: options.onState,
+    silenceMs: options.silenceMs,
+    now,
+    random: Math.random,
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+}
+
+/** Hands a file to the reader. */
+export function saveFile(name: string, content: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

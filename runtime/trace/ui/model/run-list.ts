@@ -1,0 +1,79 @@
+/** The list of runs: newest first, each once, also while runs come and change under the reader. */
+import type { Filters } from "./route.js";
+import type { Run } from "./types.js";
+
+/** Whether a run passes the filters, by the rules of the service. */
+export function passes(run: Run, filters: Filters): boolean {
+  if (filters.status !== "all" && run.status !== filters.status) return false;
+  if (filters.session !== "" && run.session_id !== filters.session) return false;
+  const tag = filters.tag.toLowerCase();
+  if (tag !== "" && !run.tags.some((candidate) => candidate.toLowerCase().includes(tag))) return false;
+  const q = filters.q.toLowerCase();
+  if (q === "" || filters.inSteps) return true;
+  return [run.run_id, run.name, run.error_message, run.session_id, run.user_id, ...run.tags].some((text) => text !== null && text.toLowerCase().includes(q));
+}
+
+/** Newest first; the id decides between equal starts, as in the service. */
+export function compareRuns(a: Run, b: Run): number {
+  const byStart = Date.parse(b.started_at) - Date.parse(a.started_at) || order(b.started_at, a.started_at);
+  return byStart || order(b.run_id, a.run_id);
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface RunList {
+  readonly runs: readonly Run[];
+  /** Runs that pass the filters, also those not loaded. */
+  readonly total: number;
+}
+
+/** Appends the next page, leaving out what a live update brought before. */
+export function appendPage(list: RunList, page: readonly Run[], total: number): RunList {
+  const known = new Set(list.runs.map((run) => run.run_id));
+  return { runs: [...list.runs, ...page.filter((run) => !known.has(run.run_id))], total };
+}
+
+/**
+ * Takes changed runs in. A run that no longer passes the filters leaves; one beyond the last loaded run waits for its
+ * page, unless `complete` says that there is none.
+ */
+export function mergeRuns(list: RunList, changed: readonly Run[], filters: Filters, complete: boolean): RunList {
+  const byId = new Map(list.runs.map((run) => [run.run_id, run]));
+  let { total } = list;
+  const last = list.runs.at(-1);
+  for (const run of changed) {
+    if (run.run_id !== run.root_run_id) continue;
+    const known = byId.get(run.run_id);
+    if (!passes(run, filters)) {
+      if (known !== undefined) {
+        byId.delete(run.run_id);
+        total -= 1;
+      }
+      continue;
+    }
+    // Updates may overtake each other: what has more steps, or has ended, is newer.
+    if (known !== undefined && isOlder(run, known)) continue;
+    if (known === undefined) {
+      if (!complete && last !== undefined && compareRuns(run, last) > 0) continue;
+      total += 1;
+    }
+    byId.set(run.run_id, run);
+  }
+  const runs = [...byId.values()];
+  return { runs: isSorted(runs) ? runs : runs.sort(compareRuns), total: Math.max(total, runs.length) };
+}
+
+function isOlder(run: Run, known: Run): boolean {
+  return run.last_seq < known.last_seq || (run.last_seq === known.last_seq && run.status === "running" && known.status !== "running");
+}
+
+function isSorted(runs: readonly Run[]): boolean {
+  return runs.every((run, index) => index === 0 || compareRuns(runs[index - 1] ?? run, run) <= 0);
+}
+
+/** The text that tells a run from its neighbours. */
+export function titleOf(run: Run): string {
+  return run.name !== null && run.name.trim() !== "" ? run.name : run.run_id;
+}

@@ -1,0 +1,38 @@
+/** The page: header, list, the open run, the inspector; and, before everything, the question for a token. */
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useApp } from "./context.js";
+import { Header } from "./header.js";
+import { Help } from "./help.js";
+import { Inspector } from "./inspector.js";
+import { onKey } from "./keys.js";
+import { ListPane } from "./list-pane.js";
+import { RunPane } from "./run-pane.js";
+import { TokenPrompt } from "./token-prompt.js";
+
+export function Page(): JSX.Element {
+  const app = useApp();
+  useEffect(() => {
+    const handler = (event: KeyboardEvent): void => onKey(app, event);
+    addEventListener("keydown", handler);
+    return () => removeEventListener("keydown", handler);
+  }, [app]);
+  const wanted = app.tokenWanted.value;
+  const store = app.run.value;
+  const { stepId } = app.route.value;
+  return (
+    <div class="page">
+      <Header />
+      {wanted !== null ? (
+        <TokenPrompt reason={wanted} />
+      ) : (
+        <main class="panes" data-view={store === null ? "list" : stepId === null ? "run" : "step"}>
+          <ListPane />
+          {store !== null && <RunPane key={store.id} store={store} />}
+          {store !== null && stepId !== null && <Inspector store={store} stepId={stepId} />}
+        </main>
+      )}
+      {app.help.value && <Help />}
+    </div>
+  );
+}

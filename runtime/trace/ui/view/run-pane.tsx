@@ -1,0 +1,121 @@
+/** One run: what it is, and its calls over time. */
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { messageOf } from "../data/api.js";
+import { saveFile } from "../data/browser.js";
+import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber } from "../model/format.js";
+import { titleOf } from "../model/run-list.js";
+import { QUIET_MS } from "../model/timeline.js";
+import type { Run } from "../model/types.js";
+import type { RunStore } from "../state/run.js";
+import { useApp } from "./context.js";
+import { StatusIcon } from "./icons.js";
+import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
+import { Waterfall } from "./waterfall.js";
+
+export function RunPane({ store }: { store: RunStore }): JSX.Element {
+  const run = store.run.value;
+  return (
+    <section class="run" aria-label="Run">
+      <RunHead store={store} run={run} />
+      <RunBody store={store} />
+    </section>
+  );
+}
+
+function RunBody({ store }: { store: RunStore }): JSX.Element {
+  const empty = store.tree.value.nodes.length === 0;
+  if (store.error.value !== null && empty) {
+    return (
+      <Notice title="The run can't be read" tone="error">
+        <p>{store.error.value}</p>
+        <button type="button" onClick={() => store.retry()}>Try again</button>
+      </Notice>
+    );
+  }
+  if (store.missing.value && empty) return <Notice title="No such run">No run has the id <code><Foreign text={store.id} /></code>. It may have been deleted; if it is about to start, it appears here by itself.</Notice>;
+  if (empty && store.loading.value) return <div class="skeleton" aria-hidden="true">{Array.from({ length: 10 }, (_, index) => <div key={index} />)}</div>;
+  if (empty) return <Notice title="No steps yet">The run is known, its first step is on its way.</Notice>;
+  return <Waterfall store={store} />;
+}
+
+function RunHead({ store, run }: { store: RunStore; run: Run | null }): JSX.Element {
+  const app = useApp();
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <IconButton name="back" label="All runs" shortcut="Esc" onClick={() => app.closeRun()} />
+        {run !== null && <StatusIcon status={run.status} />}
+        <h1><Foreign text={run === null ? store.id : titleOf(run)} /></h1>
+        <span class="spacer" />
+        {run !== null && <RunActions run={run} />}
+      </div>
+      {run !== null && <RunFacts store={store} run={run} />}
+      {run !== null && run.error_message !== null && (
+        <p class="run-failure"><Foreign text={run.error_message} /></p>
+      )}
+    </header>
+  );
+}
+
+function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
+  const app = useApp();
+  const nowMs = app.clock.value;
+  const startedMs = Date.parse(run.started_at);
+  const running = run.status === "running";
+  const quiet = running && store.lastMs.value > 0 && nowMs - store.lastMs.value > QUIET_MS;
+  return (
+    <ul class="facts" aria-label="Facts">
+      <li title={run.run_id} class="mono fact-id"><bdi>{run.run_id}</bdi><CopyButton label="Copy the run id" text={() => run.run_id} /></li>
+      <li title={formatMoment(startedMs)}>{formatMoment(startedMs)}</li>
+      <li><b>{formatDuration(run.duration_ms ?? Math.max(0, nowMs - startedMs))}</b>{running && " so far"}</li>
+      {quiet && <li class="warn">no step for {formatAgo(store.lastMs.value, nowMs)}</li>}
+      <li><b>{formatNumber(Math.max(run.total_steps, 0))}</b> steps</li>
+      {run.total_tokens_input + run.total_tokens_output > 0 && <li title={`${formatNumber(run.total_tokens_input)} in, ${formatNumber(run.total_tokens_output)} out`}><b>{formatCount(run.total_tokens_input)}</b> in <b>{formatCount(run.total_tokens_output)}</b> out</li>}
+      {run.cost_usd !== null && <li><b>{formatCost(run.cost_usd)}</b></li>}
+      {run.models.map((model) => <li key={model}><Foreign text={model} /></li>)}
+      {run.session_id !== null && <li><button type="button" class="chip" title="Runs of this session" onClick={() => app.setFilters({ session: (run.session_id ?? "").slice(0, 200) })}>session <Foreign text={run.session_id} /></button></li>}
+      {run.user_id !== null && <li>user <Foreign text={run.user_id} /></li>}
+      {run.run_id !== run.root_run_id && <li><button type="button" class="chip" onClick={() => app.openRun(run.root_run_id)}>part of a larger run</button></li>}
+      {run.tags.map((tag) => <li key={tag}><button type="button" class="chip" title="Runs with this tag" onClick={() => app.setFilters({ tag: tag.slice(0, 200) })}><Foreign text={tag} /></button></li>)}
+    </ul>
+  );
+}
+
+function RunActions({ run }: { run: Run }): JSX.Element {
+  const app = useApp();
+  const sure = useSignal(false);
+  const problem = useSignal<string | null>(null);
+  const path = `runs/${encodeURIComponent(run.run_id)}`;
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      problem.value = null;
+      await work();
+    } catch (failure) {
+      problem.value = messageOf(failure);
+    }
+  };
+  const save = (): Promise<void> => attempt(async () => saveFile(`${run.run_id.replace(/[^\w.-]+/g, "_")}.jsonl`, await app.api.download(`${path}/export`, { include: "payloads" })));
+  const remove = (): Promise<void> => attempt(async () => {
+    await app.api.remove(path);
+    app.list.forget(run.run_id);
+    app.closeRun();
+  });
+  return (
+    <div class="actions">
+      {problem.value !== null && <span class="bad" role="alert">{problem.value}</span>}
+      {sure.value ? (
+        <>
+          <span>Delete with all payloads?</span>
+          <button type="button" class="danger" onClick={() => void remove()}>Delete</button>
+          <button type="button" onClick={() => (sure.value = false)}>Keep</button>
+        </>
+      ) : (
+        <>
+          <IconButton name="export" label="Download as JSON lines, with payloads" onClick={() => void save()} />
+          <IconButton name="remove" label="Delete this run" onClick={() => (sure.value = true)} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+/** Who may ask: tokens, web pages of other origins, names of other hosts, addresses to bind. */
+import assert from "node:assert/strict";
+import { suite } from "../lib/suite.js";
+import { rawHttp } from "../lib/raw-http.js";
+import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
+import { createAccess, isLoopbackName } from "../../runtime/trace/http/access.js";
+import { type RunningTrace, sampleRun, startTrace } from "./lib.js";
+
+const test = suite("trace access");
+const TOKEN = "s3cret~token";
+
+let open: RunningTrace;
+let gated: RunningTrace;
+test.before(async () => {
+  open = await startTrace();
+  gated = await startTrace({ auth_token: TOKEN });
+});
+test.after(async () => {
+  await open.dispose();
+  await gated.dispose();
+});
+
+/** A request whose headers no client library would send. */
+async function raw(trace: RunningTrace, path: string, headers: { readonly [name: string]: string }, method = "GET"): Promise<{ status: number; body: string; headers: { readonly [name: string]: string } }> {
+  const lines = Object.entries({ host: `127.0.0.1:${trace.port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return rawHttp(trace.port, Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`, "utf8"));
+}
+
+test("with a token every endpoint but the public ones asks for it, unknown paths too", async () => {
+  const table: readonly (readonly [string, number])[] = [
+    ["/api/health", 200], ["/docs", 200], ["/openapi.json", 200], ["/docs.css", 200], ["/ui/", 404], ["/ui", 307], ["/", 307],
+    ["/api/runs", 401], ["/api/runs/x", 401], ["/api/stats", 401], ["/api/runs?limit=0", 401], ["/uix", 401], ["/favicon.ico", 401], ["/api/nope", 401],
+  ];
+  for (const [path, status] of table) assert.equal((await raw(gated, path, {})).status, status, path);
+  assert.equal((await gated.send("POST", "/api/ingest", [])).status, 401);
+  assert.equal((await gated.send("DELETE", "/api/runs/x")).status, 401);
+  assert.equal((await gated.send("POST", "/v1/traces", "{}", { "content-type": "application/json" })).status, 401);
+  assert.deepEqual(JSON.parse((await raw(gated, "/api/runs", {})).body), { detail: "Unauthorized" });
+});
+
+test("only the exact header is a token: scheme, one space, whole value", async () => {
+  const table: readonly (readonly [string, number])[] = [
+    [`Bearer ${TOKEN}`, 200], [`bearer ${TOKEN}`, 401], [`Bearer  ${TOKEN}`, 401], [TOKEN, 401], ["Basic eDp5", 401], ["Bearer ", 401], [`Bearer ${TOKEN}x`, 401], [`Bearer ${TOKEN.slice(0, -1)}`, 401],
+    ["Bearer \u00e9\u0442", 401],
+  ];
+  for (const [authorization, status] of table) assert.equal((await raw(gated, "/api/runs", { authorization })).status, status, authorization);
+  assert.equal((await raw(gated, `/api/runs?token=${encodeURIComponent(TOKEN)}`, {})).status, 401, "not in the query of REST");
+});
+
+test("without a token nothing is asked for", async () => {
+  assert.equal((await raw(open, "/api/runs", { authorization: "Bearer anything" })).status, 200);
+});
+
+test("a loopback service answers only to loopback names", async () => {
+  const table: readonly (readonly [string, number])[] = [
+    ["localhost", 200], [`localhost:${open.port}`, 200], ["127.0.0.1", 200], ["127.9.8.7:1", 200], ["[::1]:80", 200], ["app.localhost", 200],
+    ["evil.example", 403], ["127.0.0.1.evil.example", 403], ["localhost.evil.example", 403], ["", 403], ["127evil", 403], ["[::2]", 403],
+  ];
+  for (const [host, status] of table) assert.equal((await raw(open, "/api/runs", { host })).status, status, host);
+});
+
+test("a page of a foreign origin may neither read nor change anything", async () => {
+  const table: readonly (readonly [string, number])[] = [
+    ["http://localhost:5173", 200], [`http://127.0.0.1:${open.port}`, 200], ["http://[::1]:3000", 200], ["https://evil.example", 403], ["http://127.0.0.1.evil.example", 403], ["null", 403],
+  ];
+  for (const [origin, status] of table) {
+    const answer = await raw(open, "/api/runs", { origin });
+    assert.equal(answer.status, status, origin);
+    assert.equal(answer.headers["access-control-allow-origin"], status === 200 ? origin : undefined, origin);
+  }
+  await open.ingest(sampleRun("keep"));
+  assert.equal((await raw(open, "/api/runs/keep", { origin: "https://evil.example" }, "DELETE")).status, 403);
+  assert.equal((await open.get("/api/runs/keep")).status, 200);
+});
+
+test("a preflight is answered for allowed origins and refused for others", async () => {
+  const ask = (origin: string) => raw(open, "/api/runs", { origin, "access-control-request-method": "DELETE", "access-control-request-headers": "authorization,x-a" }, "OPTIONS");
+  const yes = await ask("http://localhost:1");
+  assert.deepEqual([yes.status, yes.body, yes.headers["access-control-max-age"], yes.headers["access-control-allow-origin"], yes.headers["access-control-allow-headers"]], [200, "OK", "600", "http://localhost:1", "authorization,x-a"]);
+  assert.equal((await ask("https://evil.example")).status, 403);
+  assert.equal((await raw(open, "/api/runs", {}, "OPTIONS")).status, 405);
+});
+
+test("cors_origins opens the service for the origins it names, * for all", async () => {
+  const named = createAccess({ token: null, corsOrigins: ["https://app.example"], loopback: true, publicUrl: null });
+  assert.deepEqual([named.refuses("localhost", "https://app.example"), named.allowOrigin("https://app.example"), named.refuses("localhost", "https://other.example")], [null, "https://app.example", "Origin not allowed"]);
+  const any = createAccess({ token: null, corsOrigins: ["*"], loopback: true, publicUrl: null });
+  assert.deepEqual([any.refuses("localhost", "https://x.example"), any.allowOrigin("https://x.example"), any.refuses("evil.example", "")], [null, "*", "Host not allowed"]);
+  const proxied = createAccess({ token: null, corsOrigins: [], loopback: true, publicUrl: "https://traces.example/base" });
+  assert.equal(proxied.refuses("traces.example", "https://traces.example"), null);
+});
+
+test("a WebSocket without the right token is closed with 4401 after its upgrade", async () => {
+  const good = encodeURIComponent(TOKEN);
+  const table: readonly (readonly [string, { readonly [name: string]: string }, boolean])[] = [
+    ["/ws/runs", {}, false], ["/ws/runs?token=wrong", {}, false], [`/ws/runs?token=${good}`, {}, true], [`/ws/trace/x?token=${good}`, {}, true], ["/ws/trace/x", {}, false],
+    ["/ws/runs?token=", { "sec-websocket-protocol": TOKEN }, false], ["/ws/runs", { authorization: `Bearer ${TOKEN}` }, false],
+  ];
+  for (const [path, headers, fine] of table) {
+    const socket = await rawWebSocket(gated.port, path, headers);
+    assert.equal(socket.status, 101, path);
+    if (!fine) assert.equal(closeCode(await socket.next()), 4401, path);
+    else if (path.startsWith("/ws/trace")) assert.equal((await socket.next())?.opcode, 1);
+    socket.destroy();
+  }
+});
+
+test("the last sub-protocol is the token, the first one is echoed", async () => {
+  const ascii = await startTrace({ auth_token: "plain-token" });
+  const table: readonly (readonly [string, boolean, string])[] = [["toolsrv, plain-token", true, "toolsrv"], ["plain-token", true, "plain-token"], ["plain-token, toolsrv", false, "plain-token"]];
+  for (const [protocols, fine, echoed] of table) {
+    const socket = await rawWebSocket(ascii.port, "/ws/trace/x", { "sec-websocket-protocol": protocols });
+    assert.deepEqual([socket.status, socket.headers["sec-websocket-protocol"]], [101, echoed]);
+    const frame = await socket.next();
+    assert.equal(fine ? frame?.opcode : closeCode(frame), fine ? 1 : 4401, protocols);
+    socket.destroy();
+  }
+  await ascii.dispose();
+});
+
+test("a WebSocket of a foreign origin or host is refused before its upgrade", async () => {
+  assert.equal((await rawWebSocket(open.port, "/ws/runs", { origin: "https://evil.example" })).status, 403);
+  assert.equal((await rawWebSocket(open.port, "/ws/runs", { host: "evil.example" })).status, 403);
+  const fine = await rawWebSocket(open.port, "/ws/runs", { origin: "http://localhost:5173" });
+  assert.equal(fine.status, 101);
+  fine.destroy();
+});
+
+test("loopback is decided on the address, not on how it begins", () => {
+  const table: readonly (readonly [string, boolean])[] = [
+    ["127.0.0.1", true], ["127.255.1.1", true], ["localhost", true], ["LOCALHOST", true], ["::1", true], ["0:0:0:0:0:0:0:1", true], ["::ffff:127.0.0.1", true],
+    ["127.0.0.1.example", false], ["0.0.0.0", false], ["::", false], ["1270.0.1", false], ["", false], ["::ffff:10.0.0.1", false],
+  ];
+  for (const [name, expected] of table) assert.equal(isLoopbackName(name), expected, name);
+});
+
+test("a token that HTTP can't carry is refused at the start", async () => {
+  for (const token of ["with space", "caf\u00e9", "\u0442"]) await assert.rejects(startTrace({ auth_token: token }), { name: "SettingError", message: /visible ASCII/ });
+});
+
+test("an address of other machines needs a token", async () => {
+  await assert.rejects(startTrace({ host: "0.0.0.0" }), { name: "SettingError", message: /set auth_token/ });
+  const reachable = await startTrace({ host: "0.0.0.0", auth_token: "t" });
+  assert.equal((await raw(reachable, "/api/runs", { authorization: "Bearer t", host: "any.example" })).status, 200);
+  await reachable.dispose();
+});
+
+test.run();

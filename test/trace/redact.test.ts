@@ -1,0 +1,66 @@
+/** Secrets are taken out of every text of an event before it is queued. */
+import assert from "node:assert/strict";
+import { createIdSource } from "../../runtime/trace/ids.js";
+import { readEvent } from "../../runtime/trace/ingest/event.js";
+import { createRedactor, type Detector } from "../../runtime/trace/ingest/redact.js";
+import type { Incoming } from "../../runtime/trace/model.js";
+import { suite } from "../lib/suite.js";
+import { type Json, startTrace } from "./lib.js";
+
+const test = suite("trace redaction");
+const bad: string[] = [];
+const redactor = (patterns: readonly string[], detectors: readonly Detector[] = []) => createRedactor({ patterns, detectors, replacement: "[REDACTED]", onBadPattern: (pattern) => void bad.push(pattern) });
+const read = (fields: Json, patterns: readonly string[], detectors: readonly Detector[] = []): Incoming => {
+  const event = readEvent({ run_id: "r", event_type: "tool_end", ...fields }, { summaryChars: 40, newId: createIdSource(() => 0), nowUs: () => 0 }, redactor(patterns, detectors));
+  if (typeof event === "string") throw new Error(event);
+  return event;
+};
+
+test("values, keys, numbers, names, tags and errors are all looked at", () => {
+  const event = read(
+    {
+      payload: { messages: [{ content: "key sk-ABC123" }, ["sk-ABC123"]], "sk-ABC123": 1, n: 4111 }, agent_name: "sk-ABC123", tool_name: "t sk-ABC123", mcp_server: "sk-ABC123", tags: ["sk-ABC123"],
+      error_message: "sk-ABC123", summary: "sk-ABC123", session_id: "sk-ABC123", user_id: "sk-ABC123", model: "sk-ABC123", attributes: { a: "sk-ABC123" },
+    },
+    ["sk-[A-Z0-9]+", "4111"],
+  );
+  assert.equal(JSON.stringify(event).includes("ABC123"), false);
+  assert.equal(event.payload, '{"messages":[{"content":"key [REDACTED]"},["[REDACTED]"]],"[REDACTED]":1,"n":"[REDACTED]"}');
+});
+
+test("a secret is taken out before the text is cut, so no half of it is left", () => {
+  const secret = `sk-${"A".repeat(40)}`;
+  assert.equal(read({ summary: `${"x".repeat(30)} ${secret}` }, [], ["api_keys"]).summary.includes("sk-"), false);
+  assert.equal(read({ payload: { key: secret } }, [], ["api_keys"]).summary, '{"key":"[REDACTED]"}');
+});
+
+test("the built-in detectors find what they are named for and leave ordinary text alone", () => {
+  const table: readonly (readonly [Detector, string, boolean])[] = [
+    ["api_keys", "sk-proj-abcdefghij1234567890", true], ["api_keys", "AKIAIOSFODNN7EXAMPLE", true], ["api_keys", `ghp_${"a1".repeat(18)}`, true], ["api_keys", "sk-short", false], ["api_keys", "ask-me-anything-about-it-please", false],
+    ["jwts", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-_123", true], ["jwts", "eyJ.eyJ.x", false],
+    ["cards", "4111 1111 1111 1111", true], ["cards", "4111-1111-1111-1112", false], ["cards", "0000000000000000", false], ["cards", "1763640000000", false],
+    ["emails", "a.b+c@example.co.uk", true], ["emails", "user@host", false],
+  ];
+  for (const [detector, text, found] of table) assert.equal(read({ error_message: text }, [], [detector]).error === text, !found, `${detector}: ${text}`);
+});
+
+test("a pattern that is no regular expression is told and left out", () => {
+  assert.equal(redactor(["("]), null);
+  assert.deepEqual(bad, ["("]);
+});
+
+test("deeper than 60 levels a payload is replaced as a whole", () => {
+  let deep: unknown = "sk-ABC123";
+  for (let level = 0; level < 80; level++) deep = [deep];
+  assert.equal(read({ payload: { deep } }, ["sk-[A-Z0-9]+"]).payload?.includes("ABC123"), false);
+});
+
+test("secrets written with escapes are found through HTTP, too, and never reach the disk", async () => {
+  const trace = await startTrace();
+  const key = "sk-live-abcdefghij0123456789";
+  await trace.send("POST", "/api/ingest?wait=1", `[{"run_id":"r","event_id":"e","event_type":"tool_end","payload":{"k":"\\u0073k-live-abcdefghij0123456789","v":"${key}"}}]`, { "content-type": "application/json" });
+  assert.deepEqual((await trace.get("/api/runs/r/steps/e/full")).json["full_payload"], { k: "[REDACTED]", v: "[REDACTED]" });
+  await trace.dispose();
+});
+
+test.run();
