@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Ajv } from "ajv";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { generateTypes } from "../../generator/1-parse/gen-types.js";
@@ -197,6 +198,21 @@ test("SARIF names file, line, column, rule and level", async () => {
     logicalLocations: [{ name: "find_it", kind: "function" }, { fullyQualifiedName: "tools[0].target.connection", kind: "member" }],
   }]);
   assert.deepEqual((JSON.parse((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--format", "sarif"])).out) as typeof log).runs[0]?.results, []);
+});
+
+test("SARIF is valid against its published schema", async () => {
+  const schema = JSON.parse(readFileSync(repo("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"), "utf8")) as { $schema?: string; id?: string };
+  // Draft 4 of JSON Schema; what the schema uses means the same to a reader of draft 7 once these two are gone.
+  delete schema.$schema;
+  delete schema.id;
+  const isValid = new Ajv({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(schema);
+  const files = { "bad one.yaml": BAD, "good.yaml": GOOD, "broken.yaml": "a: [" };
+  for (const name of [...Object.keys(files), "none.yaml"]) {
+    const log = JSON.parse((await validate(files, [name, "--format", "sarif"])).out) as { runs: { results: { level: string }[] }[] };
+    assert.ok(isValid(log), `${name}: ${JSON.stringify(isValid.errors)}`);
+    const [first] = log.runs[0]?.results ?? [];
+    if (first !== undefined) assert.ok(!isValid({ ...log, runs: [{ ...log.runs[0], results: [{ ...first, level: "fatal" }] }] }));
+  }
 });
 
 test("GitHub annotations name file, line and column, and escape what the command line cannot hold", async () => {

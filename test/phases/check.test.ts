@@ -1,0 +1,64 @@
+/** Phase 3 as a whole: what a target refuses, and what every diagnostic has. */
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { CODES, type CodeEntry } from "../../runtime/abi/codes.js";
+import type { LocatedDiagnostic } from "../../generator/ir.js";
+import { repo } from "../lib/repo.js";
+import { suite } from "../lib/suite.js";
+import { codesOf, compiled, diagnosed, HEAD, searchTool } from "./source.js";
+
+const test = suite("check");
+
+const TOOL = `${HEAD}tools:\n${searchTool("find_it")}`;
+const QDRANT = TOOL.replace("{ backend: sqlite, path: ./main.db }", "{ backend: qdrant, url: u }");
+
+test("a store without an adapter is refused where it would be served, and nowhere else", () => {
+  assert.deepEqual(codesOf(QDRANT, { target: "serve" }), ["VB2024", "TS0303"]);
+  assert.deepEqual(codesOf(QDRANT, { target: "build" }), ["VB2024"]);
+  assert.equal(compiled(QDRANT, { target: "serve" }).value, null);
+  assert.ok(compiled(QDRANT, { target: "build" }).value);
+});
+
+test("what the runtime cannot do is refused, never ignored", () => {
+  const table: readonly (readonly [string, string])[] = [
+    [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
+    [TOOL.replace("required: true", "embedding: openai/text-embedding-3-small"), "tools[0].query.embedding"],
+    [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
+    [`${TOOL}    deadline_s: 2\n`, "tools[0].deadline_s"],
+    [`${TOOL}security: { rbac: { enabled: true, roles: { a: { allow: ["*"] } } } }\n`, "security.rbac"],
+    [`${TOOL}security: { rate_limit: { enabled: true } }\n`, "security.rate_limit"],
+    [`${TOOL}observability: { metrics: { enabled: true } }\n`, "observability.metrics"],
+    [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
+    [TOOL.replace("path: ./main.db", "path: ./main.db, credentials: { provider: k8s, k8s: { secret: s } }"), "connections.main.credentials.provider"],
+  ];
+  for (const [text, path] of table) {
+    for (const target of ["serve", "build"] as const) {
+      assert.deepEqual(diagnosed(text, { target }).filter(({ code }) => code === "TS0301").map((row) => row.path), [path], text);
+    }
+    assert.deepEqual(codesOf(text, { target: "describe" }).filter((code) => code === "TS0301"), []);
+  }
+});
+
+test("a switch that is off needs no support", () => {
+  const off = `${TOOL}    rerank: { enabled: false }\nauthoring: { define_tool: off }\nsecurity: { rbac: { enabled: no }, rate_limit: {} }\nobservability: { audit: { enabled: false } }\n`;
+  assert.deepEqual(codesOf(off, { target: "serve" }), []);
+});
+
+test("every code of a catalog says what to do", () => {
+  const silent = Object.entries(CODES as { readonly [code: string]: CodeEntry }).filter(([code, { help }]) => /^(?:TS|VB|VE|POL|missing_env)/.test(code) && help === undefined);
+  assert.deepEqual(silent.map(([code]) => code), []);
+});
+
+test("every diagnostic of the golden cases has its severity, a help text, and no unfilled hole", () => {
+  const home = repo("test/golden/diagnostics");
+  for (const folder of readdirSync(home)) {
+    for (const { code, severity, message, help } of JSON.parse(readFileSync(`${home}/${folder}/expected.json`, "utf8")) as readonly LocatedDiagnostic[]) {
+      const entry = (CODES as { readonly [code: string]: CodeEntry })[code];
+      assert.ok(entry !== undefined && (entry.severity === severity || entry.severity.includes(severity as never)), `${folder}: ${code} ${severity}`);
+      assert.ok(help !== null && help !== "", `${folder}: ${code} has no help`);
+      assert.ok(!/(?<!\$)\{\w+\}/.test(message) && !/(?<!\$)\{\w+\}/.test(help), `${folder}: ${message} / ${help}`);
+    }
+  }
+});
+
+test.run();
