@@ -75,6 +75,10 @@ export async function startTrace(given: GivenSettings = {}, directory?: string):
     }
     return { status: answer.status, headers: answer.headers, text, json };
   };
+  const stop = async (): Promise<void> => {
+    if (!stopped) await service.close();
+    stopped = true;
+  };
   return {
     service, url, port: service.address?.port ?? 0, directory: dir, logged,
     advance: (ms) => void (offset += ms),
@@ -86,12 +90,9 @@ export async function startTrace(given: GivenSettings = {}, directory?: string):
       return answer.json;
     },
     settle: () => service.context.store.settle(),
-    async stop() {
-      if (!stopped) await service.close();
-      stopped = true;
-    },
+    stop,
     async dispose() {
-      await this.stop();
+      await stop();
       await rm(dir, { recursive: true, force: true });
     },
   };
