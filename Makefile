@@ -5,9 +5,10 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build types gen gen-check layout out out-check smoke bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
+UI := dist/runtime/trace/ui/static
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test
@@ -17,12 +18,23 @@ setup:
 	@.ci/setup
 
 # One program checks the types of everything and writes dist/; a compiled file whose source is gone goes with it.
-build: setup
+build: setup ui
 	@node_modules/.bin/tsc -p .
-	@find dist -name '*.js' | while read -r file; do source=$${file#dist/}; \
+	@find dist -name '*.js' ! -path '$(UI)/*' | while read -r file; do source=$${file#dist/}; \
 	  [ -e "$${source%.js}.ts" ] || rm -f "$$file" "$$file.map" "$${file%.js}.d.ts"; done
 
 types: build
+
+# The pages of the trace service, checked and bundled anew when one of their files has changed.
+ui: $(UI)/index.html
+
+$(UI)/index.html: $(shell find runtime/trace/ui -type f) runtime/trace/api.types.gen.ts package-lock.json tsconfig.json | setup
+	@node_modules/.bin/tsc -p runtime/trace/ui
+	@node_modules/.bin/vite build --config runtime/trace/ui/vite.config.ts --logLevel warn
+
+# The pages in Debian's Chromium; skipped, with the reason, where there is none.
+e2e: build
+	@node dist/test/lib/run.js trace/ui/browser
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

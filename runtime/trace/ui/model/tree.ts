@@ -78,8 +78,8 @@ function breakCircles(drafts: readonly Draft[]): void {
     }
     if (at !== null && state.get(at) === walk && at.parent !== null) {
       // The circle is cut above the span that came first.
-      let first = at;
-      for (let next = at.parent; next !== at && next !== null; next = next.parent) if (next.span.seq < first.span.seq) first = next;
+      let first: Draft = at;
+      for (let next: Draft | null = at.parent; next !== at && next !== null; next = next.parent) if (next.span.seq < first.span.seq) first = next;
       first.parent = null;
       first.span.orphan = true;
     }

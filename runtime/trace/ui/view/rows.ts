@@ -6,7 +6,7 @@ import { scrollFor, type Window, windowOf } from "../model/window.js";
 const MARGIN = 12;
 
 export interface Rows {
-  readonly ref: RefObject<HTMLDivElement>;
+  readonly ref: RefObject<HTMLDivElement | null>;
   readonly window: Window;
   readonly scrollTop: number;
   readonly height: number;
