@@ -1,6 +1,6 @@
 /** specs/requirements.yaml names, for each sentence of the specifications, a test that exists or a reason. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { repo } from "./lib/repo.js";
 import { suite } from "./lib/suite.js";
@@ -43,6 +43,12 @@ test("rows stand in the order of their ids", () => {
 test("every test that a row names exists", () => {
   const stale = rows.flatMap((row) => testsOf(row).filter((id) => !exists(id)).map((id) => `${row.id}: ${id}`));
   assert.deepEqual(stale, []);
+});
+
+test("every golden case that a row names has its folder", () => {
+  const cases = rows.flatMap(testsOf).map((id) => /^test\/golden\/diagnostics\.test\.ts: (\S+) /.exec(id)?.[1]).filter((name) => name !== undefined);
+  assert.ok(cases.length > 0);
+  assert.deepEqual(cases.filter((name) => !existsSync(repo("test/golden/diagnostics", name))), []);
 });
 
 test("a row whose test is gone is found", () => {

@@ -18,20 +18,27 @@ export function createTestIndex(): { exists(id: string): boolean } {
   };
 }
 
-/** First arguments of the calls of `test` in a file, as patterns: a name built from a template matches any filling. */
+/**
+ * Names of the tests of a file, as patterns. A name built from a template matches any filling; where a name comes
+ * from a table, any text of the file may be one.
+ */
 function testNames(file: string): readonly RegExp[] {
-  const found: RegExp[] = [];
+  const named: RegExp[] = [];
+  const texts: RegExp[] = [];
+  let fromTable = false;
   const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
   const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node)) texts.push(exactly([node.text]));
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
       const first = node.arguments[0];
-      if (first !== undefined && ts.isStringLiteralLike(first)) found.push(exactly([first.text]));
-      if (first !== undefined && ts.isTemplateExpression(first)) found.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
+      if (first !== undefined && ts.isStringLiteralLike(first)) named.push(exactly([first.text]));
+      else if (first !== undefined && ts.isTemplateExpression(first)) named.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
+      else fromTable = true;
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return found;
+  return fromTable ? [...named, ...texts] : named;
 }
 
 /** Matches the parts with anything between them. */
