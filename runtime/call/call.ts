@@ -19,38 +19,46 @@ export interface Running {
   readonly program: Program;
   readonly services: ProgramServices;
   readonly deadlineMs: number;
-  code(): Promise<ToolCode>;
+  /** Validators and handlers, once they are loaded. */
+  readonly code: ToolCode | null;
+  load(): Promise<ToolCode>;
 }
 
 /**
- * Runs one tool for one caller.
+ * Runs one tool for one caller. Promises by hand, not an async function: each await of the way costs every call.
  * @throws ToolError for everything the caller can understand; anything else is a bug.
  */
-export async function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
-  authorize(running.program, tool, caller.principal);
-  const { handlers, validators } = await running.code();
-  const handler = handlers[tool];
-  const validator = validators[tool];
-  if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
-  const validated = validateArgs(validator, args);
-  const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, running.services);
-  try {
-    return await untilDeadline(call, (handler as Handler)(validated, call));
-  } catch (error) {
-    if (isUnresolved(error)) return emptyEnvelope(error.message, call);
-    throw callerError(error, call);
-  } finally {
-    call.deadline.end();
-  }
+export function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
+  const { code } = running;
+  return code === null ? running.load().then((loaded) => start(running, loaded, tool, args, caller)) : start(running, code, tool, args, caller);
 }
 
 type Handler = (args: CallArgs, call: CallContext) => Promise<Envelope>;
 
-/** The handler's result, or the deadline's error: whichever is first, even where a step ignores the signal. */
-function untilDeadline(call: Call, work: Promise<Envelope>): Promise<Envelope> {
+/** What throws in here rejects the promise. */
+function start(running: Running, code: ToolCode, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
   return new Promise((resolve, reject) => {
-    work.then(resolve, reject);
-    call.deadline.onAbort(reject);
+    authorize(running.program, tool, caller.principal);
+    const handler = code.handlers[tool] as Handler | undefined;
+    const validator = code.validators[tool];
+    if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
+    const validated = validateArgs(validator, args);
+    const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, running.services);
+    const fail = (error: unknown): void => {
+      if (isUnresolved(error)) resolve(emptyEnvelope(error.message, call));
+      else reject(callerError(error, call));
+      call.deadline.end();
+    };
+    try {
+      handler(validated, call).then((envelope) => {
+        resolve(envelope);
+        call.deadline.end();
+      }, fail);
+      // The handler's result or the deadline's error, whichever is first, even where a step ignores the signal.
+      call.deadline.onAbort(fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }
 

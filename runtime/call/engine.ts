@@ -26,11 +26,12 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   const now = options.now ?? (() => performance.now());
   const services = createServices(program, options.env, now);
   let loading: Promise<ToolCode> | null = null;
-  const running: Running = {
+  const running: Running & { code: ToolCode | null } = {
     program,
     services,
     deadlineMs: (program.settings.deadline_s ?? DEFAULT_DEADLINE_MS / 1000) * 1000,
-    code: () => (loading ??= program.code()),
+    code: null,
+    load: () => (loading ??= program.code().then((code) => (running.code = code))),
   };
 
   const probe = async (name: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<ConnectionHealth> => {
@@ -62,7 +63,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
 
   return {
     program,
-    load: async () => void (await running.code()),
+    load: async () => void (await running.load()),
     call: (tool: string, args: unknown, caller: Caller): Promise<Envelope> => runCall(running, tool, args, caller),
     mayCall: (tool: string, principal: Principal) => mayCall(program, tool, principal),
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),

@@ -97,6 +97,12 @@ test("a plan that needs what cannot be run is refused with the program", () => {
   assert.throws(() => createEngine(program({ plans }), { env }), /tool 't' needs rerank/);
 });
 
+test("a program with rules about callers that cannot be enforced is refused", () => {
+  for (const key of ["rbac", "rate_limit"]) {
+    assert.throws(() => createEngine(program({ plans: { t: things }, settings: { security: { [key]: { enabled: true } } } }), { env }), new RegExp(`security\\.${key}`));
+  }
+});
+
 test("a printed handler type-checks against its schema and runs like the generic one", async () => {
   const printed: Handler<typeof schema> = async (args, call) => {
     const bound = bind(things, args, call);

@@ -107,6 +107,13 @@ test("rows from the end are dropped until the rest fits 100,000 bytes", () => {
   assert.deepEqual([one.rows.length, one.truncated], [0, true]);
   const bytes = shaped({}, { x: "é".repeat(49_000) }, { x: "" });
   assert.deepEqual([bytes.rows.length, bytes.truncated], [2, false]);
+  for (const text of ["\u0001", "é", "x", "\u{1f600}", "\ud800", '"']) {
+    for (const n of [15_000, 16_600, 16_700, 25_000, 33_400, 50_000, 100_000]) {
+      const row = { x: text.repeat(n) };
+      const fits = Buffer.byteLength(JSON.stringify([row])) <= 100_000;
+      assert.equal(shaped({}, row).truncated, !fits, `${JSON.stringify(text)} × ${n}`);
+    }
+  }
 });
 
 test("a record may hold any key", () => {
