@@ -12,8 +12,6 @@ export interface Bar {
   readonly width: number;
   /** The call has not ended: the bar is open at the right. */
   readonly open: boolean;
-  /** The label stands left of the bar, because there is no room at its right. */
-  readonly labelLeft: boolean;
 }
 
 export interface Tick {
@@ -40,7 +38,7 @@ export function barOf(span: Span, axis: Axis, openEndMs: number): Bar | null {
   if (extent <= 0 || span.startMs > axis.endMs || end < axis.startMs) return null;
   const left = clamp((span.startMs - axis.startMs) / extent);
   const right = clamp((end - axis.startMs) / extent);
-  return { left, width: right - left, open: span.endMs === null, labelLeft: right > 0.8 && left > 0.2 };
+  return { left, width: right - left, open: span.endMs === null };
 }
 
 /** Round moments of the axis, at most `most` of them, counted from its zero. */

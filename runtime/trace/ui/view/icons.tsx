@@ -8,7 +8,7 @@ const KINDS: { readonly [kind in SpanKind]: JSX.Element } = {
   chain: <path d="M8 1.8 14.2 8 8 14.2 1.8 8Z" />,
   tool: <rect x="2.2" y="2.2" width="11.6" height="11.6" rx="3" />,
   llm: <circle cx="8" cy="8" r="6.2" />,
-  retriever: <path d="M2.5 4.2C2.5 2.8 5 1.8 8 1.8s5.5 1 5.5 2.4v7.6c0 1.4-2.5 2.4-5.5 2.4s-5.5-1-5.5-2.4Z" />,
+  retriever: <path d="M1.6 2.6h12.8L8 14.2Z" />,
   run: <path d="M3.5 2v12l10-6Z" />,
   mark: <circle cx="8" cy="8" r="3" />,
 };

@@ -84,7 +84,9 @@ function StepPart({ store, step, title }: { store: RunStore; step: Step; title: 
   useEffect(() => {
     if (has && small) void store.loadPayload(step);
   }, [step.event_id, has]);
-  if (!has && step.summary === "") return null;
+  // A summary that only repeats the name or the error says nothing.
+  const summary = step.summary === step.tool_name || step.summary === step.agent_name || (step.error_message !== null && step.summary.endsWith(step.error_message)) ? "" : step.summary;
+  if (!has && summary === "") return null;
   return (
     <section class="part" aria-label={title}>
       <h3>
@@ -92,7 +94,7 @@ function StepPart({ store, step, title }: { store: RunStore; step: Step; title: 
         {step.payload_bytes !== null && <span class="size">{formatBytes(step.payload_bytes)}</span>}
         {state?.kind === "ready" && <CopyButton label={`Copy the ${title.toLowerCase()} as JSON`} text={() => copyText(state.value)} />}
       </h3>
-      {state?.kind !== "ready" && step.summary !== "" && <p class="step-summary"><bdi>{step.summary}</bdi></p>}
+      {state?.kind !== "ready" && summary !== "" && <p class="step-summary"><bdi>{summary}</bdi></p>}
       {state?.kind === "loading" && <p class="quiet">Loading…</p>}
       {state?.kind === "failed" && <p class="bad">{state.message} <button type="button" class="link" onClick={() => void store.loadPayload(step)}>Try again</button></p>}
       {has && state === undefined && !small && <button type="button" onClick={() => void store.loadPayload(step)}>Load the payload ({formatBytes(step.payload_bytes ?? 0)} compressed)</button>}

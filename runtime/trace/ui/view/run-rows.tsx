@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber, shortId } from "../model/format.js";
-import { titleOf } from "../model/run-list.js";
+import { previewOf, titleOf } from "../model/run-list.js";
 import type { Run } from "../model/types.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
@@ -74,7 +74,7 @@ export function RunRows(): JSX.Element {
 
   const activeIndex = runs.findIndex((run) => run.run_id === active.value);
   return (
-    <div class="rows" ref={rows.ref} data-keys="list" tabIndex={0} role="grid" aria-label="Runs" aria-rowcount={total} aria-busy={app.list.loading.value === "first"}
+    <div class="rows" data-costs={runs.some((run) => run.cost_usd !== null)} ref={rows.ref} data-keys="list" tabIndex={0} role="grid" aria-label="Runs" aria-rowcount={total} aria-busy={app.list.loading.value === "first"}
       aria-activedescendant={activeIndex >= from && activeIndex < to ? `run-${activeIndex}` : undefined}>
       {runs.length === 0 ? <NoRuns /> : (
         <div class="rows-body" role="presentation" style={{ height: `${runs.length * ROW}px` }}>
@@ -93,6 +93,7 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
   const startedMs = Date.parse(run.started_at);
   const nowMs = app.clock.value;
   const duration = run.duration_ms ?? (run.status === "running" ? Math.max(0, nowMs - startedMs) : null);
+  const preview = previewOf(run);
   const tokens = run.total_tokens_input + run.total_tokens_output;
   return (
     <div id={`run-${index}`} class="run-row" role="row" aria-selected={open} aria-rowindex={index + 1} data-active={active} data-status={run.status}
@@ -101,7 +102,7 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
       <span role="gridcell" class="run-name"><Foreign text={titleOf(run)} /></span>
       <span role="gridcell" class="run-line">
         {run.error_message !== null && run.status === "failed" ? <span class="run-error"><Foreign text={run.error_message} /></span>
-          : run.preview !== null && run.preview !== "" ? <Foreign text={run.preview} />
+          : preview !== "" ? <Foreign text={preview} />
             : <span class="mono">{shortId(run.run_id)}</span>}
       </span>
       <span role="gridcell" class="run-tags">
@@ -109,6 +110,7 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
           <button key={tag} type="button" class="chip" tabIndex={-1} title={`Only runs with the tag ${tag}`} onClick={(event) => { event.stopPropagation(); app.setFilters({ tag: tag.slice(0, 200) }); }}><Foreign text={tag} /></button>
         ))}
         {run.tags.length > 3 && <span class="more" title={run.tags.slice(3).join(", ")}>+{run.tags.length - 3}</span>}
+        {run.errors > 0 && run.status !== "failed" && <span class="run-errors" title={`${formatNumber(run.errors)} failed steps that the run survived`}>{formatCount(run.errors)} {run.errors === 1 ? "error" : "errors"}</span>}
       </span>
       <span role="gridcell" class="run-id mono" title={run.run_id}>{shortId(run.run_id)}</span>
       <time role="gridcell" class="run-ago" datetime={run.started_at} title={formatMoment(startedMs)}>{formatAgo(startedMs, nowMs)}</time>
@@ -116,7 +118,6 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
       <span role="gridcell" class="run-steps" title={`${formatNumber(run.total_steps)} steps`}>{formatCount(run.total_steps)} <i>steps</i></span>
       <span role="gridcell" class="run-tokens" title={`${formatNumber(run.total_tokens_input)} tokens in, ${formatNumber(run.total_tokens_output)} out`}>{tokens === 0 ? "" : <>{formatCount(tokens)} <i>tokens</i></>}</span>
       <span role="gridcell" class="run-cost">{run.cost_usd === null ? "" : formatCost(run.cost_usd)}</span>
-      {run.errors > 0 && run.status !== "failed" && <span role="gridcell" class="run-errors" title={`${run.errors} failed steps that the run survived`}>{formatCount(run.errors)} {run.errors === 1 ? "error" : "errors"}</span>}
     </div>
   );
 }

@@ -9,6 +9,8 @@ import { Foreign } from "./parts.js";
 const INDENT = 14;
 /** Deeper levels are not indented further: the outline stays readable at any depth. */
 const MAX_INDENT = 16;
+/** A bar that ends before this fraction of the axis has room for its error beside it. */
+const ERROR_ROOM = 0.7;
 
 export interface SpanRowProps {
   readonly row: Row;
@@ -17,16 +19,18 @@ export interface SpanRowProps {
   readonly axis: Axis;
   readonly openEndMs: number;
   readonly running: boolean;
+  /** Every step is loaded: what has no end now has none. */
+  readonly settled: boolean;
   readonly active: boolean;
   readonly selected: boolean;
   readonly onToggle: () => void;
   readonly onSelect: () => void;
 }
 
-export function SpanRow({ row, index, top, axis, openEndMs, running, active, selected, onToggle, onSelect }: SpanRowProps): JSX.Element {
+export function SpanRow({ row, index, top, axis, openEndMs, running, settled, active, selected, onToggle, onSelect }: SpanRowProps): JSX.Element {
   const { span } = row;
   const bar = barOf(span, axis, openEndMs);
-  const label = span.state === "open" ? (running ? "running" : "no end") : span.state === "mark" ? "" : formatDuration(span.durationMs ?? 0);
+  const label = span.state === "open" ? (running ? "running" : settled ? "no end" : "") : span.state === "mark" ? "" : formatDuration(span.durationMs ?? 0);
   const tokens = (span.tokensIn ?? 0) + (span.tokensOut ?? 0);
   return (
     <div id={`span-${index}`} class="span" role="row" aria-level={row.depth + 1} aria-posinset={row.position} aria-setsize={row.siblings} aria-rowindex={index + 1}
@@ -52,10 +56,10 @@ export function SpanRow({ row, index, top, axis, openEndMs, running, active, sel
       <span class="lane" role="gridcell" aria-label={span.state === "error" ? `${label}, failed` : label}>
         {bar !== null && (
           <>
-            <span class={`bar kind-${span.kind}`} data-open={bar.open && running} style={{ left: `${bar.left * 100}%`, width: `${bar.width * 100}%` }} />
-            <span class="bar-label" style={bar.labelLeft ? { right: `${(1 - bar.left) * 100}%` } : { left: `${(bar.left + bar.width) * 100}%` }}>
+            <span class={`bar kind-${span.kind}`} data-open={bar.open && (running || !settled)} style={{ left: `${bar.left * 100}%`, width: `${bar.width * 100}%` }} />
+            <span class="bar-label" style={{ left: `${(bar.left + bar.width) * 100}%` }}>
               {label}
-              {span.error !== null && <em><Foreign text={span.error} /></em>}
+              {span.error !== null && bar.left + bar.width < ERROR_ROOM && <em><Foreign text={span.error} /></em>}
             </span>
           </>
         )}

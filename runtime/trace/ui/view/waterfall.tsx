@@ -10,7 +10,7 @@ import { useApp } from "./context.js";
 import { COMMAND, type Command } from "./keys.js";
 import { IconButton } from "./parts.js";
 import { useRows } from "./rows.js";
-import { Ruler } from "./ruler.js";
+import { GridLines, Ruler } from "./ruler.js";
 import { SpanRow } from "./span-row.js";
 
 const ROW = 28;
@@ -147,9 +147,10 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
       <div class="waterfall" ref={rows.ref} data-keys="run" role="treegrid" aria-label="Steps" aria-rowcount={rowList.length} aria-colcount={3} tabIndex={0} aria-busy={store.loading.value}
         aria-activedescendant={activeIndex >= from && activeIndex < to ? `span-${activeIndex}` : undefined}>
         <Ruler axis={axis} zeroMs={tree.startMs} />
+        <GridLines axis={axis} zeroMs={tree.startMs} height={rows.height - RULER} />
         <div class="waterfall-body" role="presentation" style={{ height: `${rowList.length * ROW}px` }}>
           {rowList.slice(from, to).map((row, offset) => (
-            <SpanRow key={row.span.id} row={row} index={from + offset} top={(from + offset) * ROW} axis={axis} openEndMs={openEndMs} running={running}
+            <SpanRow key={row.span.id} row={row} index={from + offset} top={(from + offset) * ROW} axis={axis} openEndMs={openEndMs} running={running} settled={!store.loading.value}
               active={row.span.id === active.value} selected={row.span.id === selected.value}
               onToggle={() => store.toggle(row.span.id)}
               onSelect={() => { store.follow.value = false; active.value = row.span.id; app.select(row.span.id); }} />
