@@ -21,7 +21,12 @@ const METHODS: readonly (readonly [string, TraceMethod])[] = [["get", "GET"], ["
 
 /** @throws CompilerBug when the document uses what the routes can't express. */
 export function parseTraceApi(text: string): TraceApi {
-  const document = object(parse(text), "document");
+  return traceApiOf(parse(text));
+}
+
+/** The same of a document that has been read already, such as the runtime's own copy. */
+export function traceApiOf(value: unknown): TraceApi {
+  const document = object(value, "document");
   const operations: OperationRule[] = [];
   const summaries: { [id: string]: string } = {};
   for (const [path, item] of Object.entries(object(document["paths"], "paths"))) {

@@ -3,6 +3,7 @@ import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { LOCK, lockText, MANIFEST, manifestText } from "./manifest.js";
 import type { Render, TemplateName } from "./templates.js";
+import { traceFiles, type TraceInput } from "./trace.js";
 import { handlerViews, headerView, plansView, schemasView, serverView, toolsView, toolViews } from "./view.js";
 
 /** With more tools than this, every handler gets a file of its own. */
@@ -15,6 +16,8 @@ export interface EmitInput {
   readonly base: string;
   /** Backends whose adapter the runtime has; only these are imported. */
   readonly hasAdapter: (backend: BackendName) => boolean;
+  /** What the trace service is made of; without it, it is left out. */
+  readonly trace?: TraceInput;
 }
 
 interface OutputFile {
@@ -43,6 +46,7 @@ function outputFiles({ plans, base, hasAdapter }: EmitInput): readonly OutputFil
  */
 export function emit(input: EmitInput, render: Render): ReadonlyMap<string, string> {
   const files = new Map(outputFiles(input).map(({ path, template, view }) => [path, render(template, view())]));
+  if (input.trace !== undefined) for (const [path, text] of traceFiles(input.trace, render)) files.set(path, text);
   files.set(LOCK, lockText(input.plans));
   files.set(MANIFEST, manifestText(input.plans, input.certificates, files));
   return files;

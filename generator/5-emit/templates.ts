@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
 
-const TEMPLATES = ["server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools"] as const;
+const TEMPLATES = ["server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "trace-routes", "trace-server"] as const;
 const PARTIALS = ["header", "handler"] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
@@ -30,6 +30,13 @@ export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
     if (print === undefined) throw new CompilerBug(`no template ${template}`);
     return print(view, { allowProtoPropertiesByDefault: false });
   };
+}
+
+/** Text of the trace service's types, made ahead of time from its OpenAPI document. */
+export async function loadTraceTypes(host: Pick<Host, "read">): Promise<string> {
+  const bytes = await host.read(`${await templatesFolder(host)}trace.types.txt`);
+  if (bytes === null) throw new CompilerBug("trace.types.txt is missing from the package");
+  return new TextDecoder().decode(bytes);
 }
 
 /** templates/ of the package, which is two folders up from source and three from dist/. */

@@ -69,7 +69,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "check", help: "write nothing; print a diff and exit 1 if the output is not up to date" },
       { name: "emit", value: "KIND", help: "ts, js or ir (default: TypeScript with JavaScript beside it)" },
       { name: "typecheck", help: "type-check the generated files" },
-      { name: "trace", default: true, help: "emit the trace service", unavailable: true },
+      { name: "trace", default: true, help: "emit the trace service" },
       { name: "json", help: "print the report as JSON" },
     ],
     examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],

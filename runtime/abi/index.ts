@@ -3,6 +3,7 @@
  * name here is a promise to files that users have committed. Nothing inside this repository imports it.
  */
 export { serve } from "../serve/main.js";
+export { serveTrace } from "../serve/trace-door.js";
 export { bind } from "../call/bind.js";
 export { collections } from "../call/collections.js";
 export { resolve } from "../call/directory.js";
@@ -10,5 +11,6 @@ export { pipeline } from "../call/pipeline.js";
 export { count, lookup, scroll, search } from "../call/search.js";
 export { shape } from "../call/shape.js";
 export type { CallContext, Envelope, Handler, Program, ServePlan, ToolCode } from "./call.js";
+export type { TraceRoute } from "./trace.js";
 export type { ToolDefinition } from "./params.js";
 export type { CatalogPlan, ConnectionPlan, EmbeddingPlan, PlanTable, ToolPlan } from "./plan.js";

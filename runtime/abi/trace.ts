@@ -32,30 +32,27 @@ export interface OperationRule {
   readonly params: readonly ParamRule[];
 }
 
+/** Parameter values of an operation of the generated types; what may be absent may be undefined. */
+export type ParamsOf<Operation> = Operation extends { parameters: { query?: infer Query; path?: infer Path } } ? Given<Path> & Given<Query> : unknown;
+
+type Given<Group> = [Group] extends [never] ? unknown : [Group] extends [undefined] ? unknown : Loose<NonNullable<Group>>;
+type Loose<Group> = { [Name in keyof Group]: object extends Pick<Group, Name> ? Group[Name] | undefined : Group[Name] };
+
 /** An operation that can be served: its parameters are validated together and failures come in their order. */
-export interface TraceRoute {
+export interface TraceRoute<Operation = unknown> {
   readonly method: TraceMethod;
   readonly path: string;
   readonly public: boolean;
-  /** Takes `{name: text}` of path and query; yields typed values with defaults filled in. */
-  readonly params: z.ZodType<{ readonly [name: string]: string | number | undefined }, unknown>;
   /** Names of the path parameters, in the order of the path; every other one is a query parameter. */
   readonly pathParams: readonly string[];
+  /** Takes `{name: text}` of path and query; yields typed values with defaults filled in. */
+  readonly params: z.ZodType<ParamsOf<Operation>>;
 }
 
 export type TraceRoutes = { readonly [operationId: string]: TraceRoute };
 
-/** Parameter values of an operation of the generated types. */
-export type ParamsOf<Operation> = Operation extends { parameters: { query?: infer Query; path?: infer Path } } ? Given<Path> & Given<Query> : unknown;
-
-type Given<Group> = [Group] extends [never] ? unknown : [Group] extends [undefined] ? unknown : NonNullable<Group>;
-
-/** A whole number written in decimal digits; anything else is an `int_parsing` issue. */
-export const queryInt = z.string().transform((text, context): number => {
-  const value = /^\s*[+-]?\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value)) context.addIssue({ code: "custom", message: "must be a whole number", params: { type: "int_parsing" } });
-  return value;
-});
+/** How a whole number is written in a query. */
+export const INTEGER = /^\s*[+-]?\d{1,15}\s*$/;
 
 /** The validator of one parameter, the same that generated routes spell out. */
 export function paramSchema(rule: ParamRule): z.ZodType {
@@ -68,7 +65,7 @@ function intSchema(rule: ParamRule): z.ZodType<number, string> {
   let range = z.int();
   if (rule.minimum !== undefined) range = range.min(rule.minimum);
   if (rule.maximum !== undefined) range = range.max(rule.maximum);
-  return queryInt.pipe(range);
+  return z.string().regex(INTEGER).transform(Number).pipe(range);
 }
 
 function textSchema(rule: ParamRule): z.ZodType<string, string> {
@@ -85,7 +82,7 @@ export function traceRoutes(operations: readonly OperationRule[]): TraceRoutes {
     method: operation.method,
     path: operation.path,
     public: operation.public,
-    params: z.object(Object.fromEntries(operation.params.map((rule) => [rule.name, paramSchema(rule)]))) as TraceRoute["params"],
+    params: z.object(Object.fromEntries(operation.params.map((rule) => [rule.name, paramSchema(rule)]))),
     pathParams: operation.params.filter((rule) => rule.in === "path").map((rule) => rule.name),
   }]));
 }

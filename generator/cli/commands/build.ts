@@ -8,6 +8,7 @@ import { compile, readCatalog, type Compiled } from "../../compile.js";
 import { locateAll, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
+import type { TraceInput } from "../../5-emit/trace.js";
 import type { Emission, FileReport } from "../../5-emit/write.js";
 
 interface Order {
@@ -17,6 +18,7 @@ interface Order {
   readonly emit: Emission | "ir";
   readonly check: boolean;
   readonly typecheck: boolean;
+  readonly trace: boolean;
   readonly json: boolean;
 }
 
@@ -44,6 +46,7 @@ function readOrder({ args, options }: Invocation): Order {
     emit: emit ?? "all",
     check,
     typecheck: check || options["typecheck"] === true,
+    trace: options["trace"] !== false,
     json: options["json"] === true,
   };
 }
@@ -129,12 +132,22 @@ class Build {
     const [{ emit }, { loadTemplates }, { hasAdapter }] = await Promise.all([
       import("../../5-emit/files.js"), import("../../5-emit/templates.js"), import("../../../runtime/adapters/table.js"),
     ]);
-    const files = emit({ plans, certificates, base, hasAdapter }, await loadTemplates(this.io.host));
+    const trace = this.order.trace ? { trace: await this.#traceInput() } : {};
+    const files = emit({ plans, certificates, base, hasAdapter, ...trace }, await loadTemplates(this.io.host));
     if (this.order.typecheck) {
       const { typecheck } = await import("../../5-emit/typecheck.js");
       await typecheck(files);
     }
     return files;
+  }
+
+  async #traceInput(): Promise<TraceInput> {
+    // The document as the runtime carries it: parsing the YAML again would cost more than the rest of the build.
+    const [{ traceApiOf }, { loadTraceTypes }, { DOCUMENT }] = await Promise.all([
+      import("../../1-parse/openapi.js"), import("../../5-emit/templates.js"), import("../../../runtime/trace/api.gen.js"),
+    ]);
+    const { operations, summaries } = traceApiOf(JSON.parse(DOCUMENT));
+    return { operations, summaries, types: await loadTraceTypes(this.io.host) };
   }
 
   async #check(out: string, files: ReadonlyMap<string, string>): Promise<number> {

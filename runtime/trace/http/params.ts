@@ -1,7 +1,7 @@
 /** Path and query of a request against the rules of its route: typed values, or the body of a 422. */
 import type { z } from "zod";
 import type { components } from "../api.types.gen.js";
-import type { TraceRoute } from "../../abi/trace.js";
+import { INTEGER, type TraceRoute } from "../../abi/trace.js";
 
 export type Invalid = components["schemas"]["ValidationError"];
 export type Values = { readonly [name: string]: string | number | undefined };
@@ -21,7 +21,7 @@ export function validateParams(route: TraceRoute, path: readonly string[], query
     given[name] = path[index] ?? "";
   });
   const parsed = route.params.safeParse(given);
-  if (parsed.success) return { values: parsed.data };
+  if (parsed.success) return { values: parsed.data as Values };
   const seen = new Set<string>();
   const invalid: Invalid[] = [];
   for (const issue of parsed.error.issues) {
@@ -32,6 +32,8 @@ export function validateParams(route: TraceRoute, path: readonly string[], query
   }
   return { invalid: invalid.map(({ type, loc, msg, input, ctx }) => ({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) })) };
 }
+
+const NOT_WHOLE = { type: "int_parsing", msg: "must be a whole number" } as const;
 
 /** The kind of failure in the words that clients of such services know. */
 function explain(issue: z.core.$ZodIssue, given: string | undefined): Pick<Invalid, "type" | "msg" | "ctx"> {
@@ -47,13 +49,14 @@ function explain(issue: z.core.$ZodIssue, given: string | undefined): Pick<Inval
       return { type: "less_than_equal", msg: `must be at most ${bound}`, ctx: { le: bound } };
     }
     case "invalid_format": {
-      const pattern = "pattern" in issue && issue.pattern !== undefined ? String(issue.pattern).slice(1, -1) : "";
+      const pattern = "pattern" in issue && issue.pattern !== undefined ? String(issue.pattern).slice(1, -1).replaceAll("\\/", "/") : "";
+      if (pattern === INTEGER.source) return NOT_WHOLE;
       return { type: "string_pattern_mismatch", msg: `must match ${pattern}`, ctx: { pattern } };
     }
     case "invalid_type":
       if (given === undefined) return { type: "missing", msg: "is required" };
-      return { type: "int_parsing", msg: "must be a whole number" };
+      return NOT_WHOLE;
     default:
-      return { type: "int_parsing", msg: "must be a whole number" };
+      return NOT_WHOLE;
   }
 }
