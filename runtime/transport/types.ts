@@ -14,7 +14,12 @@ export interface HttpRequest {
   readonly params: readonly string[];
   /** Request headers named by the route, lower-case; absent ones are "". */
   readonly headers: { readonly [name: string]: string };
+  /** One of them; "" when it is absent or the route does not name it. Cheaper than `headers`, which is made on first use. */
+  header(name: string): string;
+  /** The body's bytes, which stay valid. */
   readonly body: Buffer;
+  /** The body as text, `null` when it is not UTF-8. Asked for before the handler first waits, it saves the copy of the bytes. */
+  text(): string | null;
   /** Textual address of the peer. */
   readonly remoteAddress: string;
 }

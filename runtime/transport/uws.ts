@@ -4,6 +4,7 @@
  * returns, every handler runs inside one guard (a throw that reaches the library ends the process), and bodies are
  * counted, because the library has no limit of its own.
  */
+import { isUtf8 } from "node:buffer";
 import { BodyReader, copyBytes } from "./body.js";
 import type { HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
@@ -130,8 +131,9 @@ function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, lim
   res.onData((chunk, isLast) => {
     if (reply.aborted || reply.answered) return;
     if (reader === null && isLast && chunk.byteLength <= limitBytes) {
-      request.body = copyBytes(chunk);
+      request.borrow(chunk);
       run(request, reply);
+      request.keep();
       return;
     }
     reader ??= new BodyReader(limitBytes);
@@ -141,7 +143,7 @@ function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, lim
       return;
     }
     if (!isLast) return;
-    request.body = reader.finish();
+    request.own(reader.finish());
     run(request, reply);
   });
 }
@@ -161,19 +163,66 @@ const CONFLICTING = "conflicting";
 
 /** A request that outlives the library's: all that its route asked for has been copied into it. */
 class CopiedRequest implements HttpRequest {
-  body: Buffer = NO_BODY;
+  private bytes: Buffer | null = NO_BODY;
+  /** Memory of the library, until `keep`. */
+  private borrowed: ArrayBuffer | null = null;
+  private decoded: string | null | undefined = undefined;
   private address: string | null = null;
+  private named: { readonly [name: string]: string } | null = null;
 
   constructor(
     readonly method: string,
     readonly path: string,
     readonly query: string,
     readonly params: readonly string[],
-    readonly headers: { readonly [name: string]: string },
-    /** Content-Length as sent, "" without one, or CONFLICTING. */
-    readonly length: string,
+    private readonly wanted: readonly string[],
+    /** Where in `values` a header is. */
+    private readonly places: ReadonlyMap<string, number>,
+    private readonly values: readonly string[],
     private readonly res: UwsResponse,
   ) {}
+
+  get body(): Buffer {
+    return (this.bytes ??= this.borrowed === null ? NO_BODY : copyBytes(this.borrowed));
+  }
+
+  text(): string | null {
+    if (this.decoded === undefined) {
+      const bytes = this.bytes ?? (this.borrowed === null ? NO_BODY : Buffer.from(this.borrowed));
+      this.decoded = decodeUtf8(bytes);
+    }
+    return this.decoded;
+  }
+
+  /** Bytes that are valid only until the library's callback returns. */
+  borrow(chunk: ArrayBuffer): void {
+    this.bytes = null;
+    this.borrowed = chunk;
+  }
+
+  /** The callback is about to return: what a handler may still ask for is copied, unless it has taken the text. */
+  keep(): void {
+    if (this.decoded === undefined) this.bytes = this.body;
+    this.borrowed = null;
+  }
+
+  own(bytes: Buffer): void {
+    this.bytes = bytes;
+  }
+
+  get headers(): { readonly [name: string]: string } {
+    return (this.named ??= Object.fromEntries(this.wanted.map((name) => [name, this.header(name)])));
+  }
+
+  header(name: string): string {
+    const place = this.places.get(name);
+    return place === undefined ? "" : (this.values[place] ?? "");
+  }
+
+  /** Content-Length as sent, "" without one, or CONFLICTING. */
+  get length(): string {
+    return this.values[LENGTH_PLACE] ?? "";
+  }
 
   /** Asked of the socket on first use; "" when that comes after the answer. */
   get remoteAddress(): string {
@@ -188,6 +237,15 @@ class CopiedRequest implements HttpRequest {
   }
 }
 
+/** `null` when the bytes are not UTF-8. */
+function decodeUtf8(bytes: Buffer): string | null {
+  const text = bytes.toString();
+  // Bytes that are not UTF-8 come out as U+FFFD; only then is it worth asking whether they were sent like that.
+  return text.includes("\uFFFD") && !isUtf8(bytes) ? null : text;
+}
+
+const LENGTH_PLACE = 0;
+
 /**
  * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (of several
  * with one name the first), and two lengths that disagree are noticed.
@@ -197,27 +255,29 @@ function headReader(route: Pick<HttpRoute, "pattern" | "headers"> & { readonly m
   const paramCount = pattern.split("/").filter((segment) => segment.startsWith(":")).length;
   const fixedPath = paramCount === 0 && !pattern.endsWith("*") ? pattern : null;
   const fixedMethod = route.method === "GET" || route.method === "ANY" ? null : route.method;
-  const absent: { readonly [name: string]: string } = Object.fromEntries((route.headers ?? NONE).map((name) => [name, ""]));
-  const wanted = new Set(Object.keys(absent));
+  const wanted = route.headers ?? NONE;
+  const names = new Set(["content-length", ...wanted]);
+  const places: ReadonlyMap<string, number> = new Map([...names].map((name, place) => [name, place]));
+  const absent: readonly string[] = [...names].map(() => "");
 
-  let headers: { [name: string]: string } = {};
-  let length = "";
+  let values: string[] = [];
   const visit = (name: string, value: string): void => {
-    if (wanted.has(name) && headers[name] === "") headers[name] = value;
-    if (name !== "content-length") return;
-    length = length === "" || length === value ? value : CONFLICTING;
+    const place = places.get(name);
+    if (place === undefined) return;
+    if (values[place] === "") values[place] = value;
+    else if (place === LENGTH_PLACE && values[place] !== value) values[place] = CONFLICTING;
   };
   return (res, req) => {
-    headers = { ...absent };
-    length = "";
+    values = absent.slice();
     req.forEach(visit);
     return new CopiedRequest(
       fixedMethod ?? req.getMethod().toUpperCase(),
       fixedPath ?? req.getUrl(),
       req.getQuery() ?? "",
       paramCount === 0 ? NONE : copyParams(req, paramCount),
-      headers,
-      length,
+      wanted,
+      places,
+      values,
       res,
     );
   };
