@@ -8,6 +8,7 @@ import { readField } from "../abi/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../abi/plan.js";
 import { prepareNeedle, similarity } from "./similarity.js";
 import { tenantCondition } from "./tenant.js";
+import { ownOnly } from "./validate.js";
 
 /** Result warning of a call that ends empty because a name was not in its directory. */
 const NOT_FOUND = "VB4020";
@@ -46,7 +47,7 @@ export async function resolve<A extends CallArgs>(plan: ReadingPlan, args: A, ca
     signal.throwIfAborted();
     found[binding.arg] = Array.isArray(given) ? await Promise.all(given.map(one)) : await one(given);
   }
-  return { ...args, ...found };
+  return ownOnly({ ...args, ...found }) as A;
 }
 
 type ReadingPlan = Exclude<ToolPlan, { readonly kind: "meta" }>;

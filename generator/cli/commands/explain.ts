@@ -4,6 +4,7 @@ import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
 import type { Program } from "../../../runtime/abi/call.js";
 import type { ToolDefinition, Validator } from "../../../runtime/abi/params.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
+import { checkArgs } from "../../../runtime/call/validate.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { nearestName } from "../../../runtime/abi/nearest.js";
 import { exampleArguments, recordQueries } from "../../explain/record.js";
@@ -87,7 +88,7 @@ async function explain({ plans, certificates }: Compiled, tool: string, given: o
   const validator = (await program.code()).validators[tool] as Validator;
   const calls: ExplainedCall[] = [];
   for (const args of given === null ? exampleArguments(plan, plans.inputs[tool]?.params ?? []) : [given]) {
-    const checked = validator.safeParse(args);
+    const checked = checkArgs(validator, args);
     if (!checked.success) return checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`).join("; ");
     calls.push({ arguments: checked.data as object, ...(await queriesOf(program, tool, checked.data as object)) });
   }
