@@ -6,11 +6,13 @@ import { isMet, type BenchCase, type Comparison } from "./lib/case.js";
 import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
 import { call } from "./cases/call.js";
+import { scale } from "./cases/scale.js";
 import { search } from "./cases/search.js";
+import { start } from "./cases/start.js";
 import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search, start, scale];
 
 function row(result: Comparison): string {
   const figure = (value: number): string => `${value >= 1000 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value < 10 ? 2 : 1)} ${result.unit}`;

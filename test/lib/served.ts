@@ -12,9 +12,15 @@ export interface Served {
   kill(): Promise<void>;
 }
 
+export interface StartOptions {
+  readonly cwd?: string;
+  /** Flags of Node itself, after those that this process was started with. */
+  readonly nodeArgs?: readonly string[];
+}
+
 /** Starts `node file args`, with the flags that this process was started with. */
-export function start(file: string, args: readonly string[] = [], options: { readonly cwd?: string } = {}): Served {
-  const child = spawn(process.execPath, [...process.execArgv, "--", file, ...args], { stdio: "pipe", ...options });
+export function start(file: string, args: readonly string[] = [], { nodeArgs = [], ...options }: StartOptions = {}): Served {
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, "--", file, ...args], { stdio: "pipe", ...options });
   let stderr = "";
   const watchers = new Set<() => void>();
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,0 +1,128 @@
+/** The compiler over generated catalogs: what a whole command takes against its budget, and whether cost grows evenly. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { compile } from "../../generator/compile.js";
+import { repo } from "../../test/lib/repo.js";
+import { median, type BenchCase, type Comparison } from "../lib/case.js";
+
+const ROUNDS = 3;
+
+export const scale: BenchCase = {
+  name: "scale",
+  summary: "validate and build of generated catalogs, against their budgets; cost a tool from 100 to 3,000 tools",
+  async run() {
+    const folder = mkdtempSync(join(tmpdir(), "toolsrv-scale-"));
+    try {
+      const file = (tools: number): string => {
+        const path = join(folder, `tools-${tools}.yaml`);
+        writeFileSync(path, catalogOf(tools));
+        return path;
+      };
+      const out = (name: string): string => join(folder, name);
+      let build = 0;
+      const fresh = (tools: number) => () => command(["build", file(tools), "--out", out(`out-${build++}`)], folder);
+      await command(["build", file(300), "--out", out("again")], folder);
+      return [
+        await against("toolsrv build, 100 tools", fresh(100), 2000),
+        await against("toolsrv build, 300 tools", fresh(300), 4000),
+        await against("toolsrv build, 300 tools, unchanged", () => command(["build", file(300), "--out", out("again")], folder), 500),
+        await against("toolsrv validate, 1,000 tools", () => command(["validate", file(1000)], folder), 1500),
+        growth(),
+      ];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
+
+async function against(what: string, run: () => Promise<Ended>, budgetMs: number): Promise<Comparison> {
+  const ended: Ended[] = [];
+  for (let round = 0; round < ROUNDS; round++) ended.push(await run());
+  const ours = median(ended.map(({ ms }) => ms));
+  const peakMb = Math.max(...ended.map(({ peakKb }) => peakKb)) / 1024;
+  return { what: `${what}, against its budget`, unit: "ms", ours, peer: budgetMs, ratio: ours / budgetMs, goal: { atMost: 1 }, notes: [`peak memory ${peakMb.toFixed(0)} MB`] };
+}
+
+/** Time a tool in one process, warm: with even growth it is the same for every size. Small tools, as a file ends at 1 MB. */
+function growth(): Comparison {
+  const perTool = (tools: number): number => {
+    const text = catalogOf(tools, smallTool);
+    const times = Array.from({ length: ROUNDS }, () => {
+      const started = performance.now();
+      const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
+      if (value === null) throw new Error(`the catalog of ${tools} tools does not compile`);
+      return (performance.now() - started) / tools;
+    });
+    return median(times);
+  };
+  perTool(100);
+  const [small, large] = [perTool(100), perTool(3000)];
+  return { what: "compile, time a tool at 3,000 tools against 100", unit: "ms", ours: large, peer: small, ratio: large / small, goal: { atMost: 1.5 } };
+}
+
+interface Ended {
+  readonly ms: number;
+  readonly peakKb: number;
+}
+
+/** One command in a process of its own, which tells its peak memory when it ends. */
+function command(words: readonly string[], cwd: string): Promise<Ended> {
+  const tell = "process.on('exit',()=>process.stderr.write('\\npeak '+process.resourceUsage().maxRSS))";
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(tell)}`, "--", repo("bin/toolsrv"), ...words], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let text = "";
+    child.stderr.on("data", (chunk) => (text += String(chunk)));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      const ms = performance.now() - started;
+      if (code === 0) resolve({ ms, peakKb: Number(/peak (\d+)/.exec(text)?.[1] ?? 0) });
+      else reject(new Error(`toolsrv ${words.join(" ")} ended with ${code}: ${text}`));
+    });
+  });
+}
+
+/** A catalog of as many different tools. */
+function catalogOf(tools: number, toolText = fullTool): string {
+  return `tds_version: '2'
+connections:
+  main: { backend: sqlite, path: ./articles.db }
+defaults:
+  embedding: local/hashing-512
+tools:
+${Array.from({ length: tools }, (_, index) => toolText(index)).join("")}`;
+}
+
+/** In the style of those that people write. */
+function fullTool(index: number): string {
+  return `  - name: search_topic_${index}
+    kind: search
+    description: >-
+      Search the articles of topic ${index} by meaning, status and date.
+      Use when the user asks about topic ${index} and nothing narrower fits.
+    target: { connection: main, collection: articles }
+    query: { param: query, required: true }
+    static_filters:
+      must:
+        - { path: topic, op: eq, value: topic-${index} }
+    parameters:
+      - { name: status, path: status, dtype: keyword, op: in, enum: [draft, published, archived], description: Keep these states. }
+      - { name: min_rating, path: rating, dtype: float, op: gte, max: 5, description: Lowest rating. }
+      - { name: since, path: published_at, dtype: datetime, op: gte, description: First day. }
+    output:
+      fields: [title, status, rating, published_at]
+      limit_default: 5
+      limit_max: 20
+`;
+}
+
+function smallTool(index: number): string {
+  return `  - name: count_topic_${index}
+    kind: count
+    description: Count the articles of one topic, number ${index} of all.
+    target: { connection: main, collection: articles }
+    static_filters: { must: [{ path: topic, op: eq, value: t${index} }] }
+`;
+}
