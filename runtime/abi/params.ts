@@ -49,6 +49,17 @@ export interface ValidationIssue {
   readonly message: string;
 }
 
+/** What the schema says of the arguments; an argument that is not given is absent, whatever objects inherit by its name. */
+export function checkArgs(validator: Validator, args: unknown): ReturnType<Validator["safeParse"]> {
+  return validator.safeParse(ownOnly(args));
+}
+
+/** A copy of an object that inherits nothing: an argument may be called `constructor`, a name that every other object knows. */
+export function ownOnly(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.assign(Object.create(null) as object, value);
+}
+
 /**
  * The JSON Schema of one argument. Bounds of the automatic limit come before its default, as clients of existing
  * catalogs know it; `maximum` of a list is advertised on the list, where JSON Schema gives it no effect.

@@ -4,11 +4,11 @@
  */
 import type { CallArgs, CallContext } from "../abi/call.js";
 import { andAll, compareText, type Filter } from "../abi/filter.js";
+import { ownOnly } from "../abi/params.js";
 import { readField } from "../abi/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../abi/plan.js";
 import { prepareNeedle, similarity } from "./similarity.js";
 import { tenantCondition } from "./tenant.js";
-import { ownOnly } from "./validate.js";
 
 /** Result warning of a call that ends empty because a name was not in its directory. */
 const NOT_FOUND = "VB4020";

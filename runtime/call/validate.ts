@@ -1,6 +1,6 @@
 /** Arguments against the tool's schema: the one place that turns a validator's issues into words for the model. */
 import { ToolError } from "../abi/errors.js";
-import type { ValidationIssue, Validator } from "../abi/params.js";
+import { checkArgs, ownOnly, type ValidationIssue, type Validator } from "../abi/params.js";
 import type { CallArgs } from "../abi/call.js";
 
 /** Issues worded in one message; more add nothing the model could act on. */
@@ -17,17 +17,6 @@ export function validateArgs(validator: Validator, args: unknown): CallArgs {
   const words = issues.slice(0, MAX_ISSUES).map(describeIssue);
   if (issues.length > MAX_ISSUES) words.push(`and ${issues.length - MAX_ISSUES} more`);
   throw new ToolError("invalid_arguments", words.join("; "), { issues: issues.slice(0, MAX_ISSUES).map((issue) => ({ path: issue.path.map(String), message: describeIssue(issue) })) });
-}
-
-/** What the schema says of the arguments; an argument that is not given is absent, whatever objects inherit by its name. */
-export function checkArgs(validator: Validator, args: unknown): ReturnType<Validator["safeParse"]> {
-  return validator.safeParse(ownOnly(args));
-}
-
-/** A copy of an object that inherits nothing: an argument may be called `constructor`, a name that every other object knows. */
-export function ownOnly(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.assign(Object.create(null) as object, value);
 }
 
 /** `min_rating: expected number, received string`; an argument that is missing is called required. */

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
 import type { Program } from "../../../runtime/abi/call.js";
-import type { ToolDefinition, Validator } from "../../../runtime/abi/params.js";
+import { checkArgs, type ToolDefinition, type Validator } from "../../../runtime/abi/params.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
-import { checkArgs } from "../../../runtime/call/validate.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { nearestName } from "../../../runtime/abi/nearest.js";
 import { exampleArguments, recordQueries } from "../../explain/record.js";
