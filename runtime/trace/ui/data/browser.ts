@@ -56,7 +56,7 @@ export function browserFeed(options: {
   return openFeed({
     connect: () => {
       const { url, protocols } = options.address();
-      return new WebSocket(url, [...protocols]) as Socket;
+      return quietSocket(new WebSocket(url, [...protocols]));
     },
     onFrame: options.onFrame,
     onState: options.onState,
@@ -68,6 +68,13 @@ export function browserFeed(options: {
       return () => clearTimeout(timer);
     },
   });
+}
+
+/** A browser complains on its console about a socket that is closed while it connects: such a one is closed once it has. */
+function quietSocket(socket: WebSocket): Socket {
+  const close = socket.close.bind(socket);
+  socket.close = () => (socket.readyState === WebSocket.CONNECTING ? socket.addEventListener("open", () => close()) : close());
+  return socket as Socket;
 }
 
 /** Hands a file to the reader. */

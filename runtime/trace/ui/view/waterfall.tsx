@@ -41,6 +41,7 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
     rows.reveal(store.rows.peek().findIndex((row) => row.span.id === id));
   };
   const show = (id: string): void => {
+    store.follow.value = false;
     goTo(id);
     app.select(id);
   };

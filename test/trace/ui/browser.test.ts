@@ -1,0 +1,394 @@
+/** The pages in a real browser, over the real service: what a reader sees and does. */
+import assert from "node:assert/strict";
+import type { Browser } from "playwright-core";
+import { suite } from "../../lib/suite.js";
+import type { Json, RunningTrace } from "../lib.js";
+import { launch, noBrowser, openPage, startPages, startPrefixProxy, type Watched } from "./browser.js";
+
+const suiteOf = suite("trace ui: browser");
+const reason = noBrowser();
+/** A browser on a busy machine takes its time. */
+const LIMIT = { timeoutMs: 90_000 };
+
+let browser: Browser;
+suiteOf.before(async () => {
+  if (reason === null) browser = await launch();
+});
+suiteOf.after(async () => {
+  if (reason === null) await browser.close();
+});
+
+function test(name: string, body: () => Promise<void>): void {
+  if (reason === null) suiteOf(name, body, LIMIT);
+  else suiteOf.skip(name, reason);
+}
+
+const T0 = Date.parse("2026-11-20T10:00:00Z");
+const at = (ms: number): string => new Date(T0 + ms).toISOString();
+
+/** A run with a failed call below a failed call, and payloads. */
+function failedRun(id: string): Json[] {
+  return [
+    { run_id: id, event_type: "run_start", timestamp: at(0), agent_name: "checkout_agent", tags: ["prod", "eu"], session_id: "chat-1" },
+    { run_id: id, event_type: "chain_start", timestamp: at(0), agent_name: "checkout_agent", payload: { inputs: { question: "Where is my order?" } } },
+    { run_id: `${id}-model`, parent_run_id: id, event_type: "chat_model_start", timestamp: at(100), agent_name: "ChatModel", model: "m-1", payload: { messages: [{ role: "user", content: "Where?" }] } },
+    { run_id: `${id}-model`, parent_run_id: id, event_type: "llm_end", timestamp: at(900), agent_name: "ChatModel", token_input: 1200, token_output: 34, payload: { text: "call the tool" } },
+    { run_id: `${id}-tool`, parent_run_id: id, event_type: "tool_start", timestamp: at(1000), tool_name: "carrier_status", mcp_server: "logistics", payload: { input: { order: 4711 } } },
+    { run_id: `${id}-http`, parent_run_id: `${id}-tool`, event_type: "chain_start", timestamp: at(1100), agent_name: "http_request" },
+    { run_id: `${id}-http`, parent_run_id: `${id}-tool`, event_type: "chain_error", timestamp: at(1900), agent_name: "http_request", error_message: "ConnectTimeout after 800 ms" },
+    { run_id: `${id}-tool`, parent_run_id: id, event_type: "tool_error", timestamp: at(2000), tool_name: "carrier_status", mcp_server: "logistics", error_message: "tool failed" },
+    { run_id: id, event_type: "chain_error", timestamp: at(2100), agent_name: "checkout_agent", error_message: "step 2 failed" },
+  ];
+}
+
+async function withPages(given: Parameters<typeof startPages>[0], body: (trace: RunningTrace) => Promise<void>): Promise<void> {
+  const trace = await startPages(given);
+  try {
+    await body(trace);
+  } finally {
+    await trace.dispose();
+  }
+}
+
+/** The page is closed and did nothing that it must not do. */
+async function finish(watched: Watched): Promise<void> {
+  await watched.close();
+  assert.deepEqual(watched.faults, []);
+}
+
+test("an empty service says what to do, and a run appears without a reload", () => withPages({}, async (trace) => {
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  await page.getByText("No runs yet").waitFor();
+  await page.locator('.connection[data-state="live"]').waitFor();
+  await trace.ingest([{ run_id: "first", event_type: "chain_start", agent_name: "newcomer" }]);
+  const row = page.locator(".run-row", { hasText: "newcomer" });
+  await row.locator(".status-running").waitFor();
+  await trace.ingest([{ run_id: "first", event_type: "chain_end", agent_name: "newcomer" }]);
+  await row.locator(".status-completed").waitFor();
+  assert.equal(await page.locator(".list-foot").innerText(), "1 run");
+  await finish(watched);
+}));
+
+test("a failed run opens at the cause of its error", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  const row = page.locator(".run-row");
+  assert.match(await row.innerText(), /checkout_agent[^]*step 2 failed/);
+  await row.click();
+  await page.locator(".inspector h2", { hasText: "http_request" }).waitFor();
+  assert.match(await page.locator(".failure").innerText(), /ConnectTimeout after 800 ms/);
+  const spans = page.locator(".span");
+  assert.deepEqual(await spans.evaluateAll((rows) => rows.map((element) => [element.getAttribute("aria-level"), element.querySelector(".span-text")?.textContent, element.getAttribute("data-state")])), [
+    ["1", "checkout_agent", "error"], ["2", "ChatModel", "ok"], ["2", "carrier_status", "error"], ["3", "http_request", "error"],
+  ]);
+  assert.match(await spans.nth(1).innerText(), /m-1[^]*1\.2 k→34[^]*800 ms/);
+  assert.match(await spans.nth(2).innerText(), /logistics/);
+  const boxes = await page.locator(".bar").evaluateAll((bars) => bars.map((bar) => { const { left, right } = bar.getBoundingClientRect(); return [left, right] as const; }));
+  const [root, model, tool, http] = boxes;
+  assert.ok(root !== undefined && model !== undefined && tool !== undefined && http !== undefined);
+  assert.ok(root[0] < model[0] && model[1] < tool[0] && tool[0] < http[0] && http[1] < tool[1] && tool[1] < root[1], JSON.stringify(boxes));
+  await finish(watched);
+}));
+
+test("a payload is read on demand, shown as a tree and copied", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  const watched = await openPage(browser, `${trace.url}/ui/#/runs/r1`, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page } = watched;
+  const asked: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/full") && asked.push(request.url()));
+  await page.locator(".inspector").waitFor();
+  assert.deepEqual(asked, [], "the failed call has no payload");
+  await page.locator(".span", { hasText: "carrier_status" }).click();
+  const line = page.locator(".json-line", { hasText: "order" });
+  assert.match(await line.innerText(), /order\s*4711/);
+  assert.equal(asked.length, 1);
+  await line.hover();
+  await line.getByRole("button", { name: "Copy order" }).click();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), "4711");
+  await page.locator(".json-line", { hasText: "input" }).getByRole("button", { name: "Fold input" }).click();
+  assert.equal(await line.count(), 0);
+  await finish(watched);
+}));
+
+test("a new step of an open run comes in live, each once, also after the connection was cut", () => withPages({}, async (trace) => {
+  await trace.ingest([{ run_id: "live", event_type: "chain_start", agent_name: "worker" }]);
+  const watched = await openPage(browser, `${trace.url}/ui/#/runs/live`, { expected: /WebSocket|ERR_INTERNET_DISCONNECTED|Failed to load resource/ });
+  const { page } = watched;
+  await page.locator(".span", { hasText: "worker" }).waitFor();
+  await trace.ingest([{ run_id: "t1", parent_run_id: "live", event_type: "tool_start", tool_name: "fetch_page" }]);
+  await page.locator(".span", { hasText: "fetch_page" }).getByText("running").waitFor();
+  await page.evaluate(`dispatchEvent(new Event("online"))`);
+  await trace.ingest([
+    { run_id: "t1", parent_run_id: "live", event_type: "tool_end", tool_name: "fetch_page" },
+    { run_id: "t2", parent_run_id: "live", event_type: "tool_start", tool_name: "parse_page" },
+    { run_id: "t2", parent_run_id: "live", event_type: "tool_end", tool_name: "parse_page" },
+    { run_id: "live", event_type: "chain_end", agent_name: "worker" },
+  ]);
+  await page.locator(".run-title .status-completed").waitFor();
+  await page.locator('.span[data-state="ok"]', { hasText: "parse_page" }).waitFor();
+  assert.deepEqual(await page.locator(".span-text").allInnerTexts(), ["worker", "fetch_page", "parse_page"]);
+  await finish(watched);
+}));
+
+test("filters are the service's own, live in the address and survive a reload", () => withPages({}, async (trace) => {
+  await trace.ingest([...failedRun("r1"), ...Array.from({ length: 150 }, (_, index) => [
+    { run_id: `ok-${index}`, event_type: "chain_start", timestamp: at(10_000 + index), agent_name: `job_${index}`, tags: [index % 2 === 0 ? "even" : "odd"] },
+    { run_id: `ok-${index}`, event_type: "chain_end", timestamp: at(20_000 + index), agent_name: `job_${index}` },
+  ]).flat()]);
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  const foot = (text: string): Promise<void> => page.locator(".list-foot span", { hasText: text }).waitFor();
+  await foot("100 of 151 runs loaded");
+  assert.ok((await page.locator(".run-row").count()) < 60, "only rows in view are elements");
+  await page.locator(".rows").evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await foot("151 runs");
+  await page.getByRole("button", { name: "Failed" }).click();
+  await foot("1 run");
+  assert.match(page.url(), /status=failed/);
+  await page.reload();
+  await foot("1 run");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.keyboard.press("/");
+  await page.keyboard.type("job_14");
+  await foot("11 runs");
+  await page.locator("#search").fill("");
+  await page.locator("#tag").fill("EVEN");
+  await foot("75 runs");
+  await finish(watched);
+}));
+
+test("full-text search finds a word of a payload and opens its step", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  await trace.settle();
+  const watched = await openPage(browser, `${trace.url}/ui/#/?in=steps&q=4711`);
+  const { page } = watched;
+  assert.equal(await page.locator(".hit-row mark").first().innerText(), "4711");
+  await page.locator(".hit-row").first().click();
+  await page.locator(".inspector h2", { hasText: "carrier_status" }).waitFor();
+  await page.locator('.span[aria-selected="true"]', { hasText: "carrier_status" }).waitFor();
+  await finish(watched);
+}));
+
+test("everything works by keys", () => withPages({}, async (trace) => {
+  await trace.ingest([...failedRun("r1"), { run_id: "later", event_type: "chain_start", timestamp: at(9e6), agent_name: "later" }]);
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  await page.locator(".run-row").nth(1).waitFor();
+  for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+  await page.locator(".run h1", { hasText: "checkout_agent" }).waitFor();
+  await page.locator(".inspector h2", { hasText: "http_request" }).waitFor();
+  await page.keyboard.press("Home");
+  await page.locator(".inspector h2", { hasText: "checkout_agent" }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.locator(".span").count(), 1, "folded");
+  await page.keyboard.press("e");
+  await page.locator(".inspector h2", { hasText: "http_request" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".inspector").count(), 0);
+  const active = await page.locator(".waterfall").getAttribute("aria-activedescendant");
+  assert.equal(await page.locator(`#${active ?? "none"} .span-text`).innerText(), "http_request");
+  await page.keyboard.press("K");
+  await page.locator(".run h1", { hasText: "later" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator('.panes[data-view="list"]').waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+  await finish(watched);
+}));
+
+/** With characters that no sub-protocol may have. */
+const TOKEN = "open/sesame;1=";
+
+test("a service with a token asks for it once, refuses a wrong one, and is live with the right one", () => withPages({ auth_token: TOKEN }, async (trace) => {
+  const sent = await trace.send("POST", "/api/ingest?wait=1", failedRun("r1"), { authorization: `Bearer ${TOKEN}` });
+  assert.equal(sent.status, 200, sent.text);
+  const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /401/ });
+  const { page } = watched;
+  const input = page.getByLabel("Token", { exact: true });
+  await input.fill("wrong");
+  await input.press("Enter");
+  await page.getByText("did not accept this token").waitFor();
+  assert.equal(await page.locator(".run-row").count(), 0);
+  await input.fill(TOKEN);
+  await input.press("Enter");
+  await page.locator(".run-row", { hasText: "checkout_agent" }).waitFor();
+  await page.locator('.connection[data-state="live"]').waitFor();
+  assert.equal(await page.evaluate(`JSON.stringify([localStorage.length, sessionStorage.getItem("toolsrv.token")])`), JSON.stringify([0, TOKEN]));
+  await page.reload();
+  await page.locator('.connection[data-state="live"]').waitFor();
+  await page.locator(".run-row", { hasText: "checkout_agent" }).waitFor();
+  await finish(watched);
+}));
+
+test("a token that fits is a sub-protocol of the sockets, and in no address", () => withPages({ auth_token: "plain-token" }, async (trace) => {
+  const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /401/ });
+  const { page } = watched;
+  const sockets: string[] = [];
+  page.on("websocket", (socket) => sockets.push(socket.url()));
+  await page.getByLabel("Token", { exact: true }).fill("plain-token");
+  await page.keyboard.press("Enter");
+  await page.locator('.connection[data-state="live"]').waitFor();
+  assert.ok(sockets.length > 0);
+  assert.deepEqual(sockets.filter((url) => url.includes("plain-token")), []);
+  await finish(watched);
+}));
+
+test("hostile names and payloads are text", () => withPages({}, async (trace) => {
+  const evil = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>`;
+  const told = await trace.ingest([
+    { run_id: "x1", event_type: "chain_start", agent_name: evil, tags: [evil, "\u202egnp.exe"], session_id: evil, user_id: evil, model: evil, payload: { [evil]: evil, ["__proto__"]: { polluted: evil }, link: "javascript:window.hit=1" } },
+    { run_id: "x2", parent_run_id: "x1", event_type: "tool_start", tool_name: evil, mcp_server: evil },
+    { run_id: "x2", parent_run_id: "x1", event_type: "tool_error", tool_name: evil, mcp_server: evil, error_message: evil, summary: evil },
+    { run_id: "x1", event_type: "chain_error", agent_name: evil, error_message: evil },
+  ]);
+  assert.deepEqual(told["rejected"], []);
+  await trace.settle();
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  // Beside the tags: those are filters.
+  await page.locator(".run-row .run-name").click();
+  await page.locator(".failure").waitFor();
+  await page.locator(".span").first().click();
+  await page.locator(".json-line").first().waitFor();
+  await page.locator(".ids").waitFor();
+  await page.getByRole("button", { name: "Steps", exact: true }).click();
+  await page.locator("#search").fill("onerror");
+  await page.locator(".hit-row").first().waitFor();
+  assert.equal(await page.locator("#app img, #app script").count(), 0);
+  assert.equal(await page.evaluate(`"hit" in window`), false);
+  await finish(watched);
+}));
+
+test("the policy of the pages refuses inline scripts, inline styles and other services", () => withPages({}, async (trace) => {
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  await page.locator('.connection[data-state="live"]').waitFor();
+  await page.evaluate(`document.body.append(Object.assign(document.createElement("script"), { textContent: "window.hit = 1" }), Object.assign(document.createElement("style"), { textContent: "body { color: red }" }))`);
+  await page.evaluate(`fetch("http://127.0.0.1:1/").catch(() => null)`);
+  assert.equal(await page.evaluate(`"hit" in window`), false);
+  for (const rule of ["script-src-elem", "style-src-elem", "connect-src"]) assert.ok(watched.faults.some((fault) => fault.includes(`policy: ${rule}`)), `${rule}: ${watched.faults.join("\n")}`);
+  await watched.close();
+}));
+
+test("the theme follows the system until one is chosen, and the choice stays", () => withPages({}, async (trace) => {
+  const watched = await openPage(browser, `${trace.url}/ui/`, { colorScheme: "dark" });
+  const { page } = watched;
+  const ground = (): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+  const dark = await ground();
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  assert.notEqual(dark, light);
+  await page.getByRole("button", { name: "Theme: system" }).click();
+  await page.getByRole("button", { name: "Theme: light" }).click();
+  assert.equal(await ground(), dark);
+  await page.reload();
+  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+  assert.equal(await ground(), dark);
+  await finish(watched);
+}));
+
+test("a phone shows one thing at a time and never scrolls sideways", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  const watched = await openPage(browser, `${trace.url}/ui/`, { viewport: { width: 390, height: 800 } });
+  const { page } = watched;
+  const sideways = async (): Promise<number> =>
+    Number(await page.evaluate(`Math.max(...[...document.querySelectorAll(".page, .panes, .list, .run, .inspector-body, .rows")].map((element) => element.scrollWidth - element.clientWidth))`));
+  await page.locator(".run-row").waitFor();
+  assert.ok((await sideways()) <= 0);
+  await page.locator(".run-row").click();
+  await page.locator('.span[data-active="true"]', { hasText: "http_request" }).waitFor();
+  assert.equal(await page.locator(".list").isVisible(), false);
+  assert.equal(await page.locator(".inspector").count(), 0, "the cause is marked, and not put before the run");
+  assert.ok((await sideways()) <= 0);
+  await page.locator('.span[data-active="true"]').click();
+  await page.locator(".inspector .failure").waitFor();
+  assert.equal(await page.locator(".run").isVisible(), false);
+  assert.ok((await sideways()) <= 0);
+  await page.goBack();
+  await page.locator(".waterfall").waitFor();
+  await page.getByRole("button", { name: "All runs" }).click();
+  await page.locator(".run-row").waitFor();
+  await finish(watched);
+}));
+
+test("the pages work below any path of a proxy", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  const proxy = await startPrefixProxy(trace, "/tools/trace");
+  try {
+    const watched = await openPage(browser, `${proxy.url}/ui/`);
+    const { page } = watched;
+    await page.locator('.connection[data-state="live"]').waitFor();
+    await page.locator(".run-row").click();
+    await page.locator(".inspector .failure").waitFor();
+    await trace.ingest([{ run_id: "second", event_type: "chain_start", agent_name: "through_the_proxy" }]);
+    await page.locator(".run-row", { hasText: "through_the_proxy" }).waitFor();
+    await finish(watched);
+  } finally {
+    proxy.close();
+  }
+}));
+
+test("a service that goes away is said so", async () => {
+  const trace = await startPages();
+  try {
+    await trace.ingest(failedRun("r1"));
+    const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /WebSocket|ERR_CONNECTION|Failed to load/ });
+    const { page } = watched;
+    await page.locator('.connection[data-state="live"]').waitFor();
+    await trace.stop();
+    await page.getByText("Offline, again in").waitFor();
+    assert.equal(await page.locator(".run-row").count(), 1, "what was read stays");
+    await page.locator(".run-row").click();
+    await page.getByText("does not answer").waitFor();
+    await finish(watched);
+  } finally {
+    await trace.dispose();
+  }
+});
+
+test("a run that does not exist is said so, and shown once it does", () => withPages({}, async (trace) => {
+  const watched = await openPage(browser, `${trace.url}/ui/#/runs/not%20yet`, { expected: /404/ });
+  const { page } = watched;
+  await page.getByText("No such run").waitFor();
+  await trace.ingest([{ run_id: "not yet", event_type: "chain_start", agent_name: "late_one" }]);
+  await page.locator(".span", { hasText: "late_one" }).waitFor();
+  await page.locator(".run h1", { hasText: "late_one" }).waitFor();
+  await finish(watched);
+}));
+
+/** Opens the first run and measures, in the page, until its first rows are drawn. Text: the compiler of these tests knows no document. */
+const FIRST_ROWS = `new Promise((resolve) => {
+  const started = performance.now();
+  new MutationObserver((_, observer) => {
+    if (document.querySelectorAll(".span").length < 20) return;
+    observer.disconnect();
+    requestAnimationFrame(() => resolve(performance.now() - started));
+  }).observe(document.body, { childList: true, subtree: true });
+  document.querySelector(".run-row").click();
+})`;
+
+test("a run of 50,000 steps is drawn at once, and only what is in view is an element", () => withPages({ per_run_event_cap: 100_000 }, async (trace) => {
+  const events: Json[] = [{ run_id: "big", event_type: "chain_start", timestamp: at(0), agent_name: "big" }];
+  for (let index = 0; index < 25_000; index++) {
+    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: "tool_start", timestamp: at(index * 2 + 1), tool_name: "step" });
+    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: index === 20_000 ? "tool_error" : "tool_end", timestamp: at(index * 2 + 2), tool_name: index === 20_000 ? "the_bad_one" : "step", ...(index === 20_000 ? { error_message: "bad" } : {}) });
+  }
+  for (let from = 0; from < events.length; from += 10_000) await trace.ingest(events.slice(from, from + 10_000));
+  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const { page } = watched;
+  await page.locator(".run-row").waitFor();
+  const firstMs = Number(await page.evaluate(FIRST_ROWS));
+  process.stdout.write(`  50,000 steps: first rows after ${Math.round(firstMs)} ms\n`);
+  assert.ok(firstMs < 3000, `${firstMs} ms; 300 ms on a machine with nothing else to do`);
+  await page.locator('.waterfall[aria-busy="false"][aria-rowcount="25001"]').waitFor({ timeout: 60_000 });
+  await page.keyboard.press("e");
+  await page.locator('.span[aria-selected="true"][data-state="error"]').waitFor();
+  assert.ok((await page.locator(".span").count()) < 120);
+  await finish(watched);
+}));
+
+suiteOf.run();
