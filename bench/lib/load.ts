@@ -43,7 +43,7 @@ async function loadWithWrk({ port, body, headers, connections, seconds }: LoadOp
   ].join("\n"));
   try {
     const output = await new Promise<string>((resolve, reject) => {
-      const child = spawn("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, `http://127.0.0.1:${port}/mcp`]);
+      const child = spawn("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, `http://127.0.0.1:${port}/mcp`]);
       let text = "";
       child.stdout.on("data", (chunk) => (text += String(chunk)));
       child.stderr.on("data", (chunk) => (text += String(chunk)));
