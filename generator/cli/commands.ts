@@ -5,6 +5,7 @@
  */
 import { SERVE_FLAGS } from "../../runtime/abi/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
+import { TRACE_OPTIONS } from "./trace-options.js";
 
 const ENV_FILE: OptionSpec = { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
@@ -137,7 +138,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ["toolsrv schema > tds.schema.json"],
     load: () => import("./commands/schema.js"),
   },
+  {
+    name: "trace",
+    summary: "Record and look at what agents did: serve, demo, runs, show, watch, diff, stats, export, import, gc, doctor, view",
+    args: [{ name: "COMMAND", required: true }, { name: "WORD", required: false, many: true }],
+    options: TRACE_OPTIONS,
+    examples: ["toolsrv trace serve", "toolsrv trace demo", "toolsrv trace show RUN_ID", "toolsrv trace export --all > traces.jsonl"],
+    graceful: true,
+    load: () => import("./commands/trace.js"),
+  },
 ];
 
 /** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve", "auth", "trace"];
+export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve", "auth"];

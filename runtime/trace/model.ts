@@ -102,4 +102,6 @@ export interface Incoming {
   readonly attributes: string | null;
   /** The sender says that this is an agent, whatever it calls. */
   readonly isAgent: boolean;
+  /** Told by the sender, as imports do; `null` is measured from the start. */
+  readonly durationMs: number | null;
 }

@@ -67,6 +67,7 @@ export function readEvent(value: unknown, options: ReadOptions, redactor: Redact
     graph: cut(textOf(fields["graph_definition"]), MAX_GRAPH, clean),
     attributes: fields["attributes"] === undefined || fields["attributes"] === null ? null : cleanJson(JSON.stringify(fields["attributes"])),
     isAgent: fields["is_agent"] === true,
+    durationMs: null,
   };
 }
 

@@ -162,9 +162,10 @@ export class Recorder {
     const names = recall(event, kind, calls);
     const key = nodeKey({ type: event.type, ...names });
     const before = calls.size;
-    const duration = calls.observe({ runId: event.runId, parentId, at: event.at, node: key }, kind, names, (source, target, count, last) =>
+    const measured = calls.observe({ runId: event.runId, parentId, at: event.at, node: key }, kind, names, (source, target, count, last) =>
       changes.tally.edge(source, target, count, last),
     );
+    const duration = event.durationMs ?? measured;
     this.#calls += calls.size - before;
     this.#places.set(event.runId, run);
     if (key !== null) changes.tally.event(key, kind, event.at, duration, event.isAgent);

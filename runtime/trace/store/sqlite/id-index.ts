@@ -3,11 +3,21 @@
  * memory, the indexer's thread merges them in bulk into index.db, sorted, and what it has merged is forgotten here.
  */
 import { idHash } from "../../ids.js";
+import { EVENT_KINDS } from "../../model.js";
 import type { Db } from "./schema.js";
 
 /** Number under which an event id is indexed; a run id gets another one. */
 export const eventHash = (eventId: string): number => idHash(eventId);
 export const runHash = (runId: string): number => idHash(`run:${runId}`);
+
+/**
+ * Whether a step is indexed by its run id: one step a call is enough to find where it was recorded, so its start and
+ * its notes are, and an end whose start never came.
+ */
+export function marksRun(type: number, durationMs: number | null): boolean {
+  const side = EVENT_KINDS[type]?.side;
+  return side === "start" || side === "note" || durationMs === null;
+}
 
 /** The merged part, for reading. */
 export class MergedIds {

@@ -5,9 +5,8 @@
  */
 import { statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { EVENT_KINDS } from "../../model.js";
 import { indexedText, searchText } from "../search-text.js";
-import { eventHash, runHash } from "./id-index.js";
+import { eventHash, marksRun, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord } from "./rows.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 
@@ -156,10 +155,9 @@ export class Indexer {
   }
 }
 
-function idEntries(row: { readonly seq: number; readonly event_id: string; readonly run_id: string; readonly type: number }): { hash: number; seq: number }[] {
+function idEntries(row: { readonly seq: number; readonly event_id: string; readonly run_id: string; readonly type: number; readonly duration_ms: number | null }): { hash: number; seq: number }[] {
   const entries = [{ hash: eventHash(row.event_id), seq: row.seq }];
-  const side = EVENT_KINDS[row.type]?.side;
-  if (side === "start" || side === "note") entries.push({ hash: runHash(row.run_id), seq: row.seq });
+  if (marksRun(row.type, row.duration_ms)) entries.push({ hash: runHash(row.run_id), seq: row.seq });
   return entries;
 }
 
@@ -182,8 +180,8 @@ function prepare(index: Db, traces: Db, payloads: Db) {
     after: traces.prepare<[number, number], EventRecord & { doomed: number }>(
       `SELECT ${EVENT_COLUMNS}, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
     ),
-    idsAfter: traces.prepare<[number, number], { seq: number; event_id: string; run_id: string; type: number; doomed: number }>(
-      "SELECT seq, event_id, run_id, type, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? AND seq <= ? ORDER BY seq",
+    idsAfter: traces.prepare<[number, number], { seq: number; event_id: string; run_id: string; type: number; duration_ms: number | null; doomed: number }>(
+      "SELECT seq, event_id, run_id, type, duration_ms, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? AND seq <= ? ORDER BY seq",
     ),
     eventsOf: traces.prepare<[number, number, number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events WHERE root = ? AND seq > ? ORDER BY seq LIMIT ?`),
     doomed: traces.prepare<[], number>("SELECT root FROM doomed WHERE indexed = 0 ORDER BY root LIMIT 200").pluck(),

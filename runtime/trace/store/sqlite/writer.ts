@@ -11,7 +11,7 @@ import { endRun, type RunRow, type RunState } from "../../record/run-state.js";
 import { nodeKey, Tally } from "../../record/tally.js";
 import { type BatchOutcome, type Frame, type Interest, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { runWire, runWireExtended, stepWire, type StepRow, stepWireExtended } from "../wire.js";
-import { eventHash, MergedIds, RecentIds, runHash } from "./id-index.js";
+import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord, runValues } from "./rows.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 import { SumWriter } from "./sums.js";
@@ -58,7 +58,7 @@ export class SqliteWriter implements RecorderSource {
     this.#key = Math.max(this.#sql.lastKey.get() ?? 0, this.#sql.lastDoomed.get() ?? 0);
     // A process that died between the two commits left payloads without steps.
     this.#payloads.prepare("DELETE FROM payloads WHERE seq > ?").run(this.#seq);
-    for (const row of this.#sql.idsAfter.iterate(this.#merged.progress())) this.#remember(row.seq, row.event_id, row.run_id, row.type);
+    for (const row of this.#sql.idsAfter.iterate(this.#merged.progress())) this.#remember(row.seq, row.event_id, row.run_id, row.type, row.duration_ms);
     this.#recorder = new Recorder(this, options);
   }
 
@@ -114,7 +114,7 @@ export class SqliteWriter implements RecorderSource {
       this.#persist(made);
       return made;
     });
-    for (const row of changes.rows) this.#remember(row.seq, row.event.eventId, row.event.runId, row.event.type);
+    for (const row of changes.rows) this.#remember(row.seq, row.event.eventId, row.event.runId, row.event.type, row.durationMs);
     this.#noteChanged(changes.tally);
     return {
       stored: changes.rows.length, duplicates: changes.duplicates, sampledOut: changes.sampledOut, throttled: changes.throttled, throttledRuns: changes.throttledRuns,
@@ -158,6 +158,15 @@ export class SqliteWriter implements RecorderSource {
       else if (holder !== null) this.#doomNested(holder, runId);
     });
     this.#recorder.drop(run?.runId ?? holder?.runId ?? runId);
+    return true;
+  }
+
+  /** Sets what an export says of a run and its steps alone do not; false when there is no such run. */
+  restore(runId: string, told: Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>): boolean {
+    const run = this.run(runId);
+    if (run === null) return false;
+    this.#transaction(this.#seq, () => void this.#sql.saveRun.run(runValues({ ...run, ...told })));
+    this.#recorder.drop(runId);
     return true;
   }
 
@@ -357,10 +366,9 @@ export class SqliteWriter implements RecorderSource {
     for (const key of tally.edges.keys()) this.#changedEdges.add(key);
   }
 
-  #remember(seq: number, eventId: string, runId: string, type: number): void {
+  #remember(seq: number, eventId: string, runId: string, type: number, durationMs: number | null): void {
     this.#recent.add(eventHash(eventId), seq);
-    // One entry a call is enough to find where it was recorded; notes come before starts.
-    if (EVENT_KINDS[type]?.side === "start" || EVENT_KINDS[type]?.side === "note") this.#recent.add(runHash(runId), seq);
+    if (marksRun(type, durationMs)) this.#recent.add(runHash(runId), seq);
   }
 
   #topFailure(run: RunState): string | null {
@@ -445,7 +453,7 @@ function prepare(db: Db, payloads: Db) {
     lastSeq: db.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
     lastKey: db.prepare<[], number | null>("SELECT max(max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(root) FROM events), 0)))").pluck(),
     lastDoomed: db.prepare<[], number | null>("SELECT max(root) FROM doomed").pluck(),
-    idsAfter: db.prepare<[number], { seq: number; event_id: string; run_id: string; type: number }>("SELECT seq, event_id, run_id, type FROM events WHERE seq > ? ORDER BY seq"),
+    idsAfter: db.prepare<[number], { seq: number; event_id: string; run_id: string; type: number; duration_ms: number | null }>("SELECT seq, event_id, run_id, type, duration_ms FROM events WHERE seq > ? ORDER BY seq"),
     runById: db.prepare<[string], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs WHERE run_id = ?`),
     runOfStep: db.prepare<[number, string], RunRecord>(
       `SELECT ${columns.map((column) => `r.${column}`).join(", ")} FROM events e JOIN runs r ON r.key = e.root WHERE e.seq = ? AND e.run_id = ?`,

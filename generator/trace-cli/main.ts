@@ -1,0 +1,115 @@
+/**
+ * `toolsrv trace …`: the service, and what can be done with a data directory without it. Reading commands work beside
+ * a running service; importing and collecting need the directory for themselves.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { processIo } from "../../runtime/serve/io.js";
+import { runTrace } from "../../runtime/serve/trace.js";
+import { createIdSource } from "../../runtime/trace/ids.js";
+import { readEvent } from "../../runtime/trace/ingest/event.js";
+import { type Layout, layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
+import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import { EXIT } from "../cli/exit.js";
+import { demoEvents } from "./demo.js";
+import { collect, examine, limitsOf, previewCollect, printStats } from "./maintain.js";
+import { layoutFor, TraceCommandError, withReader, withWriter } from "./open.js";
+import { diffRuns, runList, showRun, watchRun } from "./show.js";
+import { exportRuns, importFrom } from "./transfer.js";
+
+type Command = (invocation: Invocation, io: Io) => Promise<number>;
+
+/** Subcommands, with how many words follow: at least and at most. */
+const COMMANDS: { readonly [name: string]: { readonly run: Command; readonly words: readonly [min: number, max: number]; readonly what: string } } = {
+  serve: { words: [0, 0], what: "", run: serve },
+  demo: { words: [0, 0], what: "", run: demo },
+  runs: { words: [0, 0], what: "", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => runList(reader, invocation, io)) },
+  show: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => showRun(reader, invocation, io)) },
+  watch: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => watchRun(reader, invocation, io)) },
+  diff: { words: [2, 2], what: "RUN_A RUN_B", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => diffRuns(reader, invocation, io)) },
+  stats: { words: [0, 0], what: "", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => printStats(reader, invocation, io)) },
+  export: { words: [0, 1], what: "[RUN_ID]", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => exportRuns(reader, invocation, io)) },
+  import: { words: [0, 1], what: "[FILE|DIRECTORY]", run: importCommand },
+  gc: { words: [0, 0], what: "", run: collectCommand },
+  doctor: { words: [0, 0], what: "", run: (invocation, io) => examine(layoutFor(invocation, io), io) },
+  view: { words: [1, 1], what: "FILE", run: view },
+};
+
+export async function runTraceCommand(invocation: Invocation, io: Io): Promise<number> {
+  const [name = "", ...words] = invocation.args;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new UsageError(`trace takes ${Object.keys(COMMANDS).join(", ")}, not '${name}'`);
+  const [min, max] = command.words;
+  if (words.length < min || words.length > max) throw new UsageError(`trace ${name} takes ${command.what === "" ? "no words" : command.what}`);
+  try {
+    return await command.run(invocation, io);
+  } catch (error) {
+    if (!(error instanceof TraceCommandError) && !(error instanceof Error && error.name === "StoreOpenError")) throw error;
+    io.stderr.write(`toolsrv trace: ${error.message}\n`);
+    return EXIT.FINDINGS;
+  }
+}
+
+/** Options that are settings of the service, as the words that it takes. */
+function settingWords({ options }: Invocation): string[] {
+  const own = new Set(["status", "limit", "offset", "tag", "json", "color", "reverse", "interval", "once", "all", "output", "format", "dry-run", "check"]);
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (own.has(name) || value === true) return [];
+    return value === false ? [`--no-${name}`] : [`--${name}=${value}`];
+  });
+}
+
+function serve(invocation: Invocation, io: Io): Promise<number> {
+  return runTrace(null, settingWords(invocation), io.env, { ...processIo(io.signal), print: (text) => io.stdout.write(text), note: (text) => io.stderr.write(text) });
+}
+
+async function importCommand(invocation: Invocation, io: Io): Promise<number> {
+  const given = invocation.args[1];
+  const source = given === undefined || given === "-" ? null : resolve(io.cwd, given);
+  if (source !== null && !(await io.host.exists(source))) throw new TraceCommandError(`${given ?? ""} does not exist`);
+  const layout = layoutFor(invocation, io);
+  const counts = await withWriter(layout, io, (local) => importFrom(local, source, io));
+  io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${layout.directory}\n`);
+  return EXIT.OK;
+}
+
+async function collectCommand(invocation: Invocation, io: Io): Promise<number> {
+  const layout = layoutFor(invocation, io);
+  const limits = limitsOf(invocation, io);
+  if (!(await io.host.exists(layout.traces))) throw new TraceCommandError(`${layout.directory} holds no traces; name another one with --data-dir`);
+  return invocation.options["dry-run"] === true ? previewCollect(layout, limits, io) : withWriter(layout, io, (local) => collect(local, limits, io));
+}
+
+/** Records sample runs, then shows them. */
+async function demo(invocation: Invocation, io: Io): Promise<number> {
+  const layout = layoutFor(invocation, io, "trace-demo");
+  const runId = await seedDemo(layout, io);
+  io.stdout.write(`seeded demo run ${runId} into ${layout.directory}\n`);
+  if (invocation.options["check"] === true) return EXIT.OK;
+  return serve({ args: ["serve"], options: { ...invocation.options, "data-dir": layout.directory } }, io);
+}
+
+async function seedDemo(layout: Layout, io: Io): Promise<string> {
+  const newId = createIdSource(io.host.now);
+  const runId = `demo-${newId().slice(-8)}`;
+  await withWriter(layout, io, ({ writer, settle }) => {
+    const events = demoEvents(runId, io.host.now()).map((fields) => readEvent(fields, { summaryChars: 500, newId, nowUs: () => io.host.now() * 1000 }));
+    writer.write(events.filter((event) => typeof event !== "string"));
+    settle();
+  });
+  return runId;
+}
+
+/** Serves an export without keeping it. */
+async function view(invocation: Invocation, io: Io): Promise<number> {
+  const file = resolve(io.cwd, invocation.args[1] ?? "");
+  if (!(await io.host.exists(file))) throw new TraceCommandError(`${invocation.args[1] ?? ""} does not exist`);
+  const directory = await mkdtemp(join(tmpdir(), "toolsrv-trace-view-"));
+  try {
+    await withWriter(layoutOf(directory), io, (local) => importFrom(local, file, io));
+    return await serve({ args: ["serve"], options: { ...invocation.options, "data-dir": directory } }, io);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,145 @@
+/** The state of a data directory: counters, what takes room, and whether the files are sound. */
+import Database from "better-sqlite3";
+import { readInstance } from "../../runtime/trace/service.js";
+import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
+import { type Layout, SCHEMA_VERSION } from "../../runtime/trace/store/sqlite/schema.js";
+import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import { EXIT } from "../cli/exit.js";
+import { type LocalWriter, TraceCommandError } from "./open.js";
+import { wholeNumber } from "./show.js";
+
+/** `trace stats` */
+export function printStats(reader: SqliteReader, { options }: Invocation, io: Io): number {
+  const stats = reader.stats();
+  if (options["json"] === true) io.stdout.write(`${JSON.stringify(stats)}\n`);
+  else for (const [name, value] of Object.entries(stats)) io.stdout.write(`${name.padEnd(20)} ${typeof value === "number" && !Number.isInteger(value) ? value.toFixed(1) : String(value ?? "-")}\n`);
+  return EXIT.OK;
+}
+
+interface Limits {
+  readonly maxRuns: number;
+  readonly maxPayloadBytes: number;
+  readonly before: number;
+}
+
+export function limitsOf({ options }: Invocation, io: Io): Limits {
+  const positive = (flag: string): number | null => {
+    const given = options[flag];
+    if (given === undefined) return null;
+    const value = Number(given);
+    if (!(value > 0)) throw new UsageError(`--${flag} takes a number above 0, not '${String(given)}'`);
+    return value;
+  };
+  const gigabytes = positive("max-blob-size-gb");
+  const days = positive("max-age-days");
+  return {
+    maxRuns: wholeNumber(options["max-runs"] ?? "10000", "--max-runs", 0, Number.MAX_SAFE_INTEGER),
+    maxPayloadBytes: gigabytes === null ? Number.MAX_SAFE_INTEGER : gigabytes * 1e9,
+    before: days === null ? 0 : (io.host.now() - days * 86_400_000) * 1000,
+  };
+}
+
+/** `trace gc`: deletes what is beyond the limits and overwrites it. */
+export function collect(local: LocalWriter, limits: Limits, io: Io): number {
+  let deleted = 0;
+  for (let count = local.writer.retain(limits); count > 0; count = local.writer.retain(limits)) deleted += count;
+  local.settle();
+  io.stdout.write(`deleted ${deleted} run${deleted === 1 ? "" : "s"}\n`);
+  return EXIT.OK;
+}
+
+/** `trace gc --dry-run`: what it would delete, newest first kept. */
+export function previewCollect(layout: Layout, limits: Limits, io: Io): number {
+  const db = new Database(layout.traces, { readonly: true });
+  try {
+    const runs = db
+      .prepare<[], { run_id: string; started_at: number; bytes: number }>(
+        "SELECT run_id, started_at, coalesce((SELECT sum(payload) FROM events WHERE root = key), 0) AS bytes FROM runs WHERE status <> 0 ORDER BY started_at, run_id",
+      )
+      .all();
+    const total = db.prepare<[], number>("SELECT count(*) FROM runs").pluck().get() ?? 0;
+    let bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+    let left = total;
+    const doomed = runs.filter((run) => {
+      const goes = left > limits.maxRuns || run.started_at < limits.before || bytes > limits.maxPayloadBytes;
+      if (goes) {
+        left -= 1;
+        bytes -= run.bytes;
+      }
+      return goes;
+    });
+    for (const run of doomed) io.stdout.write(`${run.run_id}\n`);
+    io.stdout.write(`would delete ${doomed.length} of ${total} runs\n`);
+    return EXIT.OK;
+  } finally {
+    db.close();
+  }
+}
+
+/** `trace doctor`: is everything there, whole and consistent? Exit code 1 when something is not. */
+export async function examine(layout: Layout, io: Io): Promise<number> {
+  if (!(await io.host.exists(layout.directory))) throw new TraceCommandError(`${layout.directory} does not exist; name another one with --data-dir`);
+  const problems: string[] = [];
+  const tell = (ok: boolean, what: string, help = ""): void => {
+    io.stdout.write(`${ok ? "ok     " : "problem"}  ${what}${ok || help === "" ? "" : `\n         ${help}`}\n`);
+    if (!ok) problems.push(what);
+  };
+  const instance = await readInstance(layout.instance);
+  if (instance !== null) tell(true, `a service uses it: ${instance.url ?? "no address"}, process ${instance.pid}`);
+  const helps = {
+    traces: "keep a copy of the file; what is readable can be taken over with: toolsrv trace export --all, then import into another directory",
+    payloads: "delete the file to keep the runs without their payloads",
+    index: "delete the file: it is made again from the other two at the next start",
+  } as const;
+  const sound: { [file: string]: boolean } = {};
+  for (const file of ["traces", "payloads", "index"] as const) {
+    const found = await io.host.exists(layout[file]);
+    const verdict = found ? integrity(layout[file]) : "it is missing";
+    sound[file] = verdict === "ok";
+    tell(verdict === "ok", `${layout[file]}: ${verdict}`, found || file === "traces" ? helps[file] : "it is made again at the next start");
+  }
+  if (sound["traces"] === true) examineRuns(layout, sound["payloads"] === true, sound["index"] === true, tell);
+  io.stdout.write(problems.length === 0 ? "everything is in order\n" : `${problems.length} problem${problems.length === 1 ? "" : "s"}\n`);
+  return problems.length === 0 ? EXIT.OK : EXIT.FINDINGS;
+}
+
+function integrity(path: string): string {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true });
+    return String(db.pragma("integrity_check(1)", { simple: true })).split("\n")[0] ?? "";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    db?.close();
+  }
+}
+
+function examineRuns(layout: Layout, payloads: boolean, index: boolean, tell: (ok: boolean, what: string, help?: string) => void): void {
+  const db = new Database(layout.traces, { readonly: true });
+  try {
+    const version = db.pragma("user_version", { simple: true });
+    tell(version === SCHEMA_VERSION, `format ${String(version)}, this release knows ${SCHEMA_VERSION}`);
+    if (version !== SCHEMA_VERSION) return;
+    const one = (sql: string): number => db.prepare<[], number>(sql).pluck().get() ?? 0;
+    tell(true, `${one("SELECT count(*) FROM runs")} runs, ${one("SELECT count(*) FROM events")} steps`);
+    const lost = one("SELECT count(*) FROM events WHERE root NOT IN (SELECT key FROM runs UNION SELECT root FROM doomed)");
+    tell(lost === 0, `${lost} steps without a run`);
+    const steps = one("SELECT count(*) FROM (SELECT key, steps FROM runs WHERE steps <> (SELECT count(*) FROM events WHERE root = key))");
+    tell(steps === 0, `${steps} runs whose count of steps is wrong`);
+    if (payloads) {
+      db.prepare("ATTACH ? AS p").run(layout.payloads);
+      const missing = one("SELECT count(*) FROM events WHERE payload IS NOT NULL AND seq NOT IN (SELECT seq FROM p.payloads)");
+      tell(missing === 0, `${missing} steps whose payload is missing`, "these payloads can't be shown any more");
+      const orphans = one("SELECT count(*) FROM p.payloads WHERE seq NOT IN (SELECT seq FROM events)");
+      tell(orphans === 0, `${orphans} payloads without a step`, "they go at the next start");
+    }
+    if (index) {
+      db.prepare("ATTACH ? AS i").run(layout.index);
+      const behind = one("SELECT max(0, coalesce((SELECT max(seq) FROM events), 0) - coalesce((SELECT seq FROM i.progress WHERE name = 'text'), 0))");
+      tell(true, `search is ${behind} steps behind`);
+    }
+  } finally {
+    db.close();
+  }
+}

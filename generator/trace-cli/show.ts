@@ -1,0 +1,173 @@
+/** Runs for people: the list, one run as a tree, the difference of two, and a run as it goes on. */
+import type { Run, StepExtended } from "../../runtime/trace/model.js";
+import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
+import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import { EXIT } from "../cli/exit.js";
+import { eachStep, TraceCommandError } from "./open.js";
+
+const GLYPHS: readonly (readonly [RegExp, string])[] = [[/^tool/, "▭"], [/^(llm|chat_model)/, "◯"], [/^retriever/, "⌭"], [/^run_/, "•"], [/^retry/, "↻"], [/^agent/, "⬡"]];
+const MAX_NAME = 48;
+const MAX_ERROR = 80;
+const RED = "\u001b[31m";
+const DIM = "\u001b[2m";
+const PLAIN = "\u001b[0m";
+
+function glyphOf(step: Pick<StepExtended, "event_type" | "node">): string {
+  if (step.node?.startsWith("agent:") === true) return "⬡";
+  return GLYPHS.find(([type]) => type.test(step.event_type))?.[1] ?? "◇";
+}
+
+function nameOf(step: StepExtended): string {
+  const name = step.tool_name ?? step.agent_name ?? step.event_type;
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
+}
+
+function requireRun(reader: SqliteReader, runId: string): Run {
+  const run = reader.run(runId, true);
+  if (run === null) throw new TraceCommandError(`no run ${runId}`);
+  return run;
+}
+
+/** `trace runs` */
+export function runList(reader: SqliteReader, { options }: Invocation, io: Io): number {
+  const status = options["status"] ?? "all";
+  if (status !== "all" && status !== "running" && status !== "completed" && status !== "failed") throw new UsageError(`--status takes running, completed, failed or all, not '${String(status)}'`);
+  const limit = wholeNumber(options["limit"] ?? "50", "--limit", 1, 200);
+  const offset = wholeNumber(options["offset"] ?? "0", "--offset", 0, Number.MAX_SAFE_INTEGER);
+  const tag = options["tag"];
+  const page = reader.runs({ status, limit, offset, tag: typeof tag === "string" ? tag : undefined, extended: true });
+  if (options["json"] === true) {
+    for (const run of page.runs) io.stdout.write(`${JSON.stringify(run)}\n`);
+    io.stderr.write(`# ${page.runs.length} of ${page.total} runs, offset ${offset}\n`);
+    return EXIT.OK;
+  }
+  for (const run of page.runs) io.stdout.write(`${runLine(run as Run & { name?: string | null; duration_ms?: number | null })}\n`);
+  io.stdout.write(page.total === 0 ? "no runs\n" : `${page.runs.length} of ${page.total} runs\n`);
+  return EXIT.OK;
+}
+
+export function wholeNumber(value: string | boolean, flag: string, min: number, max: number): number {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) throw new UsageError(`${flag} takes a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}, not '${String(value)}'`);
+  return number;
+}
+
+function runLine(run: Run & { readonly name?: string | null; readonly duration_ms?: number | null }): string {
+  const length = run.duration_ms == null ? "…" : `${run.duration_ms} ms`;
+  const error = run.error_message === null ? "" : `  ✗ ${firstLine(run.error_message)}`;
+  const tags = run.tags.length === 0 ? "" : `  [${run.tags.join(", ")}]`;
+  return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${run.name ?? ""}${tags}${error}`;
+}
+
+function firstLine(text: string): string {
+  return (text.split("\n", 1)[0] ?? "").slice(0, MAX_ERROR);
+}
+
+interface Call {
+  readonly start: StepExtended;
+  end: StepExtended | null;
+  readonly children: Call[];
+}
+
+/** `trace show`: the calls of a run as a tree. */
+export function showRun(reader: SqliteReader, { args, options }: Invocation, io: Io): number {
+  const run = requireRun(reader, args[1] ?? "");
+  const color = options["color"] !== false && io.stdout.isTTY && io.env["NO_COLOR"] === undefined;
+  io.stdout.write(`${run.run_id}  ${run.status}  ${run.total_steps} steps  ↑${run.total_tokens_input} ↓${run.total_tokens_output}${run.tags.length === 0 ? "" : `  [${run.tags.join(", ")}]`}\n`);
+  const roots = callTree([...eachStep(reader, run.run_id)] as unknown as StepExtended[]);
+  const print = (calls: readonly Call[], indent: string): void => {
+    const ordered = options["reverse"] === true ? [...calls].reverse() : calls;
+    ordered.forEach((call, index) => {
+      const last = index === ordered.length - 1;
+      io.stdout.write(`${indent}${last ? "└─ " : "├─ "}${callLine(call, color)}\n`);
+      print(call.children, `${indent}${last ? "   " : "│  "}`);
+    });
+  };
+  print(roots, "");
+  return EXIT.OK;
+}
+
+function callTree(steps: readonly StepExtended[]): Call[] {
+  const byRun = new Map<string, Call>();
+  const calls: Call[] = [];
+  for (const step of steps) {
+    if (/_start$/.test(step.event_type) && step.event_type !== "run_start") {
+      const call: Call = { start: step, end: null, children: [] };
+      calls.push(call);
+      byRun.set(step.run_id, byRun.get(step.run_id) ?? call);
+    } else if (/_(end|error)$/.test(step.event_type) && step.event_type !== "run_end") {
+      const open = calls.findLast((call) => call.start.run_id === step.run_id && call.end === null);
+      if (open === undefined) calls.push({ start: step, end: step, children: [] });
+      else open.end = step;
+    }
+  }
+  const roots: Call[] = [];
+  for (const call of calls) {
+    const parent = call.start.parent_run_id === null ? undefined : byRun.get(call.start.parent_run_id);
+    if (parent === undefined || isBelow(call, parent, byRun)) roots.push(call);
+    else parent.children.push(call);
+  }
+  return roots;
+}
+
+/** Whether `parent` is itself below `call`: a cycle, which is cut here. */
+function isBelow(call: Call, parent: Call, byRun: ReadonlyMap<string, Call>): boolean {
+  const seen = new Set<Call>();
+  for (let at: Call | undefined = parent; at !== undefined && !seen.has(at); at = byRun.get(at.start.parent_run_id ?? "")) {
+    if (at === call) return true;
+    seen.add(at);
+  }
+  return false;
+}
+
+function callLine({ start, end }: Call, color: boolean): string {
+  const tokens = end?.token_input == null && end?.token_output == null ? "" : `  ↑${end.token_input ?? 0} ↓${end.token_output ?? 0}`;
+  const server = start.mcp_server === null ? "" : `  mcp:${start.mcp_server}`;
+  const length = end === null ? "…" : end.duration_ms === null ? "" : `${end.duration_ms} ms`;
+  const error = end?.error_message == null ? "" : `  ${color ? RED : ""}✗ ${firstLine(end.error_message)}${color ? PLAIN : ""}`;
+  return `${glyphOf(start)} ${nameOf(start)}  ${color ? DIM : ""}${length}${color ? PLAIN : ""}${tokens}${server}${error}`.replace(/ {2}$/, "");
+}
+
+/** `trace watch`: prints steps as they come, until the run ends. */
+export async function watchRun(reader: SqliteReader, { args, options }: Invocation, io: Io): Promise<number> {
+  const runId = args[1] ?? "";
+  requireRun(reader, runId);
+  const seconds = Number(options["interval"] ?? "1");
+  if (!(seconds > 0)) throw new UsageError(`--interval takes seconds above 0, not '${String(options["interval"])}'`);
+  let since = 0;
+  for (;;) {
+    // Status first: what ended it is then among the steps that are read after it.
+    const { status } = requireRun(reader, runId);
+    for (const step of eachStep(reader, runId, { sinceSeq: since }) as Iterable<unknown> as Iterable<StepExtended>) {
+      since = Math.max(since, step.seq);
+      io.stdout.write(`[${step.timestamp.slice(11, 19)}] ${glyphOf(step)} ${step.event_type} ${nameOf(step)}${step.error_message === null ? "" : `  ✗ ${firstLine(step.error_message)}`}\n`);
+    }
+    if (status !== "running" || options["once"] === true || io.signal.aborted) return EXIT.OK;
+    await pause(seconds * 1000, io.signal);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+/** `trace diff`: what two runs have different. */
+export function diffRuns(reader: SqliteReader, { args }: Invocation, io: Io): number {
+  const [left, right] = [args[1] ?? "", args[2] ?? ""].map((runId) => {
+    const run = requireRun(reader, runId);
+    const tools = [...eachStep(reader, runId)].filter((step) => step["event_type"] === "tool_start").map((step) => String(step["tool_name"]));
+    const errors = [...eachStep(reader, runId)].filter((step) => String(step["event_type"]).endsWith("_error")).length;
+    return {
+      status: run.status, steps: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
+    };
+  });
+  if (left === undefined || right === undefined) throw new UsageError("trace diff takes two runs");
+  const width = Math.max(...Object.values(left).map((value) => String(value).length), 10);
+  for (const key of Object.keys(left) as (keyof typeof left)[]) {
+    io.stdout.write(`${left[key] === right[key] ? " " : "≠"} ${key.padEnd(10)}  ${String(left[key]).padEnd(width)}  ${String(right[key])}\n`);
+  }
+  return EXIT.OK;
+}

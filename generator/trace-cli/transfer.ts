@@ -1,0 +1,185 @@
+/** Traces as files: exports that can be read back with everything in them, and the data of the existing system. */
+import { createInterface } from "node:readline";
+import { gunzipSync } from "node:zlib";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import Database from "better-sqlite3";
+import { createIdSource } from "../../runtime/trace/ids.js";
+import { readEvent } from "../../runtime/trace/ingest/event.js";
+import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
+import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
+import { parseTime } from "../../runtime/trace/time.js";
+import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import { EXIT } from "../cli/exit.js";
+import { eachStep, type LocalWriter, TraceCommandError } from "./open.js";
+
+type Fields = { readonly [name: string]: unknown };
+
+const BATCH = 500;
+
+/** `trace export`: one JSON object a line, `_kind` first; payloads included, so that an import loses nothing. */
+export async function exportRuns(reader: SqliteReader, { args, options }: Invocation, io: Io): Promise<number> {
+  const all = options["all"] === true;
+  const runId = args[1];
+  if (!all && runId === undefined) throw new UsageError("trace export takes a run, or --all");
+  if (options["format"] !== undefined && options["format"] !== "jsonl") throw new UsageError(`--format takes jsonl, not '${String(options["format"])}'`);
+  const ids = all ? reader.runIds() : [runId ?? ""];
+  const output = options["output"] ?? "-";
+  const lines: string[] = [];
+  const write = output === "-" ? (text: string) => io.stdout.write(text) : (text: string) => void lines.push(text);
+  for (const id of ids) {
+    const run = reader.run(id, true);
+    if (run === null) throw new TraceCommandError(`no run ${id}`);
+    write(`${JSON.stringify({ _kind: "run", ...run })}\n`);
+    for (const step of eachStep(reader, id, { payloads: true })) write(`${JSON.stringify({ _kind: "event", ...step })}\n`);
+  }
+  if (output !== "-") await io.host.write(join(io.cwd, String(output)), lines.join(""));
+  return EXIT.OK;
+}
+
+/** Counts of an import. */
+export interface Imported {
+  runs: number;
+  events: number;
+  skipped: number;
+}
+
+/** `trace import`: an export of this service or of the existing one, or that one's data directory. */
+export async function importFrom(local: LocalWriter, source: string | null, io: Io): Promise<Imported> {
+  const importer = new Importer(local, io);
+  const isDirectory = source !== null && (await stat(source).catch(() => null))?.isDirectory() === true;
+  if (isDirectory) await importDirectory(importer, source);
+  else await importLines(importer, source, io);
+  return importer.finish();
+}
+
+class Importer {
+  readonly counts: Imported = { runs: 0, events: 0, skipped: 0 };
+  readonly #runs = new Map<string, Fields>();
+  #batch: Incoming[] = [];
+  readonly #newId;
+
+  constructor(private readonly local: LocalWriter, private readonly io: Io) {
+    this.#newId = createIdSource(io.host.now);
+  }
+
+  run(run: Fields): void {
+    const id = run["run_id"];
+    if (typeof id === "string" && (run["root_run_id"] ?? id) === id) this.#runs.set(id, run);
+  }
+
+  event(fields: Fields, where: string): void {
+    const payload = fields["full_payload"] ?? fields["payload"];
+    const event = readEvent({ ...fields, payload }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 });
+    if (typeof event === "string") {
+      this.skip(where, event);
+      return;
+    }
+    const duration = fields["duration_ms"];
+    this.#batch.push({ ...event, durationMs: typeof duration === "number" ? duration : null });
+    if (this.#batch.length >= BATCH) this.flush();
+  }
+
+  tools(server: string, names: readonly string[]): void {
+    this.local.writer.registerTools(server, names);
+  }
+
+  skip(where: string, why: string): void {
+    this.counts.skipped += 1;
+    this.io.stderr.write(`skipped ${where}: ${why}\n`);
+  }
+
+  flush(): void {
+    const outcome = this.local.writer.write(this.#batch);
+    this.counts.events += outcome.stored;
+    this.counts.skipped += outcome.duplicates;
+    this.#batch = [];
+  }
+
+  finish(): Imported {
+    this.flush();
+    for (const [id, run] of this.#runs) {
+      const told = {
+        status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
+        completedAt: parseTime(run["completed_at"]),
+        tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string") : [],
+        error: typeof run["error_message"] === "string" ? run["error_message"] : null,
+        graph: typeof run["graph_definition"] === "string" ? run["graph_definition"] : null,
+      };
+      const startedAt = parseTime(run["started_at"]);
+      if (this.local.writer.restore(id, { ...told, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
+      else this.skip(`run ${id}`, "it has no events");
+    }
+    this.local.settle();
+    return this.counts;
+  }
+}
+
+async function importLines(importer: Importer, source: string | null, io: Io): Promise<void> {
+  let number = 0;
+  for await (const line of createInterface({ input: source === null ? io.stdin : io.host.stream(source), crlfDelay: Infinity })) {
+    number += 1;
+    if (line.trim() === "") continue;
+    const where = `line ${number}`;
+    const value = parseLine(line);
+    if (value === null) importer.skip(where, "it is no JSON object");
+    else if (value["_kind"] === "error") importer.skip(where, `the export was cut short: ${String(value["detail"])}`);
+    // Exports over HTTP have no _kind: a run knows its steps, a step its event.
+    else if (value["_kind"] === "run" || (value["_kind"] === undefined && "total_steps" in value)) importer.run(value);
+    else if (value["_kind"] === "event" || (value["_kind"] === undefined && "event_type" in value)) importer.event(value, where);
+    else importer.skip(where, "it is neither a run nor an event");
+  }
+}
+
+function parseLine(line: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The existing system's directory: a database, and one file for each payload. */
+async function importDirectory(importer: Importer, directory: string): Promise<void> {
+  const path = join(directory, "traces.db");
+  const db = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+    const columns = db.prepare<[], string>("SELECT name FROM pragma_table_info('events')").pluck().all();
+    if (!tables.includes("runs") || !columns.includes("blob_path")) throw new TraceCommandError(`${directory} is no data directory of the existing system; use an export of it`);
+    for (const run of db.prepare<[], Fields & { tags: string }>("SELECT * FROM runs WHERE run_id = root_run_id").iterate()) {
+      importer.run({ ...run, tags: parseTags(run.tags) });
+    }
+    const blobs = await realpath(join(directory, "blobs")).catch(() => null);
+    for (const event of db.prepare<[], Fields>("SELECT * FROM events ORDER BY timestamp, rowid").iterate()) {
+      const full_payload = typeof event["blob_path"] === "string" && blobs !== null ? await readBlob(importer, blobs, event["blob_path"]) : undefined;
+      importer.event({ ...event, ...(full_payload === undefined ? {} : { full_payload }) }, `event ${String(event["event_id"])}`);
+    }
+    if (tables.includes("mcp_tools")) {
+      for (const { server, tool_name } of db.prepare<[], { server: string; tool_name: string }>("SELECT server, tool_name FROM mcp_tools").all()) importer.tools(server, [tool_name]);
+    }
+  } finally {
+    db.close();
+  }
+}
+
+function parseTags(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return [];
+  }
+}
+
+/** A payload file inside the folder; anything else is told and left out. */
+async function readBlob(importer: Importer, blobs: string, path: string): Promise<unknown> {
+  try {
+    const file = await realpath(join(blobs, path));
+    if (!file.startsWith(blobs + sep)) throw new Error("it leads out of the folder");
+    return JSON.parse(gunzipSync(await readFile(file)).toString("utf8"));
+  } catch (error) {
+    importer.skip(`payload ${path}`, error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}

@@ -1,0 +1,196 @@
+/** `toolsrv trace …` over a data directory. */
+import assert from "node:assert/strict";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import Database from "better-sqlite3";
+import { run } from "../../generator/cli/main.js";
+import { TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
+import { SETTINGS } from "../../runtime/trace/settings.js";
+import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
+import { memoryIo } from "../lib/io.js";
+import { suite } from "../lib/suite.js";
+import { incoming, type Json, openLocalStore, sampleRun, startTrace, temporaryDirectory } from "./lib.js";
+
+const test = suite("toolsrv trace");
+
+async function inDirectory(work: (directory: string, trace: (...words: string[]) => Promise<{ code: number; out: string; err: string }>) => Promise<void>): Promise<void> {
+  const directory = await temporaryDirectory();
+  const store = openLocalStore(join(directory, "data"));
+  store.writer.write([...sampleRun("r1"), ...sampleRun("r2", { failed: true, at: Date.UTC(2026, 10, 21), tags: ["other"] })].map(incoming));
+  store.writer.registerTools("tavily", ["web_search", "extract"]);
+  store.settle();
+  store.close();
+  try {
+    await work(directory, async (...words) => {
+      const io = memoryIo({ cwd: directory, env: { TRACE_SERVICE_HOST: "0.0.0.0" } });
+      const named = words.includes("--data-dir") ? words : [...words, "--data-dir", "data"];
+      return { code: await run(["trace", ...named], io), out: io.out(), err: io.err() };
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+test("every setting of the service is an option of serve", () => {
+  const names = new Set(TRACE_OPTIONS.map((option) => option.name));
+  for (const [name, row] of Object.entries(SETTINGS)) {
+    const option = TRACE_OPTIONS.find((entry) => entry.name === name.replaceAll("_", "-"));
+    assert.ok(option !== undefined, name);
+    assert.equal(option.value === undefined, row.kind === "switch", name);
+  }
+  assert.equal(names.size, TRACE_OPTIONS.length);
+});
+
+test("runs lists them newest first, filtered, as text or as NDJSON with a summary beside it", () =>
+  inDirectory(async (_, trace) => {
+    const text = await trace("runs");
+    assert.deepEqual([text.code, text.out.split("\n").slice(0, 2).map((line) => line.slice(0, 2)), /2 of 2 runs/.test(text.out)], [0, ["r2", "r1"], true]);
+    const json = await trace("runs", "--json", "--status", "failed");
+    assert.deepEqual([(JSON.parse(json.out) as Json)["run_id"], json.err], ["r2", "# 1 of 1 runs, offset 0\n"]);
+    assert.match((await trace("runs", "--tag", "nothing")).out, /^no runs\n$/);
+    assert.deepEqual([(await trace("runs", "--status", "done")).code, (await trace("runs", "--limit", "201")).code], [2, 2]);
+  }));
+
+test("show draws the calls as a tree with durations, tokens, servers and errors", () =>
+  inDirectory(async (_, trace) => {
+    assert.equal((await trace("show", "r2")).out, "r2  failed  7 steps  ↑42 ↓58  [other]\n└─ ⬡ research_agent  620 ms  ✗ no answer\n   ├─ ◯ ChatModel  210 ms  ↑42 ↓58\n   └─ ▭ web_search  350 ms  mcp:tavily\n");
+    assert.match((await trace("show", "r2", "--reverse")).out, /├─ ▭ web_search[\s\S]*└─ ◯ ChatModel/);
+    assert.deepEqual([(await trace("show", "nope")).code, (await trace("show", "nope")).err], [1, "toolsrv trace: no run nope\n"]);
+  }));
+
+test("watch prints the steps and ends with the run; an unknown run does not wait", () =>
+  inDirectory(async (_, trace) => {
+    const watched = await trace("watch", "r1");
+    assert.deepEqual([watched.code, watched.out.trimEnd().split("\n").length], [0, 7]);
+    assert.match(watched.out, /^\[11:54:40\] • run_start research_agent\n/);
+    assert.equal((await trace("watch", "nope")).code, 1);
+  }));
+
+test("diff marks what differs", () =>
+  inDirectory(async (_, trace) => {
+    const { out } = await trace("diff", "r1", "r2");
+    assert.match(out, /^≠ status {6}/m);
+    assert.match(out, /^ {2}steps/m);
+    assert.equal((await trace("diff", "r1", "nope")).code, 1);
+    assert.equal((await trace("diff", "r1")).code, 2);
+  }));
+
+test("an export reads back into the same runs, steps, payloads and tags", () =>
+  inDirectory(async (directory, trace) => {
+    const exported = await trace("export", "--all");
+    await writeFile(join(directory, "all.jsonl"), exported.out);
+    const imported = await trace("import", "all.jsonl", "--data-dir", "copy");
+    assert.deepEqual([imported.code, imported.out], [0, `imported 2 runs, 14 events (0 skipped) into ${join(directory, "copy")}\n`]);
+    const again = await trace("export", "--all", "--data-dir", "copy");
+    assert.equal(again.out, exported.out);
+    assert.ok(exported.out.includes('"full_payload":{"output":"18 degrees"}'));
+    assert.match((await trace("import", "all.jsonl", "--data-dir", "copy")).out, /imported 2 runs, 0 events \(14 skipped\)/);
+    assert.deepEqual([(await trace("export")).code, (await trace("export", "nope")).code, (await trace("export", "r1", "--format", "csv")).code], [2, 1, 2]);
+  }));
+
+test("a file downloaded over HTTP is read back, too; bad lines are told by number and counted", () =>
+  inDirectory(async (directory, trace) => {
+    const service = await startTrace();
+    await service.ingest(sampleRun("web"));
+    const { text } = await service.get("/api/runs/web/export?include=payloads");
+    const before = (await service.get("/api/runs/web")).json;
+    await service.dispose();
+    await writeFile(join(directory, "web.jsonl"), `${text}not json\n{"neither":1}\n{"_kind":"error","detail":"export truncated"}\n`);
+    const { out, err, code } = await trace("import", "web.jsonl", "--data-dir", "copy");
+    assert.deepEqual([code, out], [0, `imported 1 runs, 7 events (3 skipped) into ${join(directory, "copy")}\n`]);
+    assert.match(err, /^skipped line 9: it is no JSON object\nskipped line 10: it is neither a run nor an event\nskipped line 11: the export was cut short: export truncated\n$/);
+    const copied = openLocalStore(join(directory, "copy"));
+    assert.deepEqual(copied.reader.run("web", false), before);
+    copied.close();
+  }));
+
+test("the existing system's data directory is imported with payloads and tools; a payload outside its folder is not", () =>
+  inDirectory(async (directory, trace) => {
+    const old = join(directory, "old");
+    await mkdir(join(old, "blobs", "t1"), { recursive: true });
+    await writeFile(join(old, "blobs", "t1", "e2.json.gz"), gzipSync('{"output":"old payload"}'));
+    await writeFile(join(old, "secret.json.gz"), gzipSync('{"secret":1}'));
+    const db = new Database(join(old, "traces.db"));
+    db.exec(`CREATE TABLE runs (run_id TEXT, root_run_id TEXT, tags TEXT, status TEXT, started_at TEXT, completed_at TEXT, total_steps INTEGER, total_tokens_input INTEGER, total_tokens_output INTEGER, graph_definition TEXT, error_message TEXT);
+      CREATE TABLE events (event_id TEXT, run_id TEXT, parent_run_id TEXT, root_run_id TEXT, event_type TEXT, timestamp TEXT, agent_name TEXT, tool_name TEXT, mcp_server TEXT, summary TEXT, blob_path TEXT, duration_ms INTEGER, token_input INTEGER, token_output INTEGER, error_message TEXT);
+      CREATE TABLE mcp_tools (server TEXT, tool_name TEXT); INSERT INTO mcp_tools VALUES ('tavily', 'extract');
+      INSERT INTO runs VALUES ('o1', 'o1', '["t"]', 'failed', '2026-01-01T00:00:00.000000+00:00', '2026-01-01T00:00:02.000000+00:00', 3, 0, 0, NULL, 'gone'), ('t1', 'o1', '[]', 'running', '2026-01-01T00:00:01.000000+00:00', NULL, 0, 0, 0, NULL, NULL);
+      INSERT INTO events VALUES ('e1', 'o1', NULL, 'o1', 'chain_start', '2026-01-01T00:00:00.000000+00:00', 'a', NULL, NULL, 's', NULL, NULL, NULL, NULL, NULL),
+        ('e2', 't1', 'o1', 'o1', 'tool_end', '2026-01-01T00:00:01.500000+00:00', NULL, 'web_search', 'tavily', 's', 't1/e2.json.gz', 1234, NULL, NULL, NULL),
+        ('e3', 't1', 'o1', 'o1', 'tool_end', '2026-01-01T00:00:01.600000+00:00', NULL, 'web_search', 'tavily', 's', '../secret.json.gz', NULL, NULL, NULL, NULL)`);
+    db.close();
+    const { out, err } = await trace("import", "old", "--data-dir", "new");
+    assert.match(out, /imported 1 runs, 3 events \(1 skipped\)/);
+    assert.match(err, /payload \.\.\/secret\.json\.gz: it leads out of the folder/);
+    const store = openLocalStore(join(directory, "new"));
+    assert.deepEqual([store.reader.run("o1", false)?.status, store.reader.run("o1", false)?.error_message, store.reader.run("o1", false)?.tags], ["failed", "gone", ["t"]]);
+    assert.deepEqual(store.reader.payload("o1", "e2"), { found: { event_id: "e2", run_id: "t1", event_type: "tool_end", full_payload: { output: "old payload" } } });
+    assert.equal((JSON.parse(store.reader.steps({ runId: "t1", cursor: null, limit: 1, extended: false, payloads: false, separator: ",", sinceSeq: 0, untilSeq: 99 })?.text ?? "{}") as Json)["duration_ms"], 1234);
+    assert.deepEqual(store.reader.tools("all").sources[0]?.tools.map((tool) => tool.name), ["extract", "web_search"]);
+    store.close();
+  }));
+
+test("gc deletes beyond its limits, and only says so with --dry-run", () =>
+  inDirectory(async (_, trace) => {
+    assert.equal((await trace("gc", "--max-runs", "1", "--dry-run")).out, "r1\nwould delete 1 of 2 runs\n");
+    assert.match((await trace("runs")).out, /2 of 2 runs/);
+    assert.equal((await trace("gc", "--max-runs", "1")).out, "deleted 1 run\n");
+    assert.match((await trace("runs")).out, /^r2/);
+    assert.equal((await trace("gc", "--max-blob-size-gb", "0")).code, 2);
+  }));
+
+test("doctor finds nested traces in order, and names a damaged file, a lost payload and what to do", () =>
+  inDirectory(async (directory, trace) => {
+    const fine = await trace("doctor");
+    assert.deepEqual([fine.code, fine.out.endsWith("everything is in order\n")], [0, true]);
+    const layout = layoutOf(join(directory, "data"));
+    const payloads = new Database(layout.payloads);
+    payloads.exec("DELETE FROM payloads WHERE seq = (SELECT min(seq) FROM payloads)");
+    payloads.close();
+    assert.match((await trace("doctor")).out, /problem {2}1 steps whose payload is missing/);
+    await writeFile(layout.index, "this is no database at all, but it is long enough to be read as one".repeat(20));
+    const damaged = await trace("doctor");
+    assert.equal(damaged.code, 1);
+    assert.match(damaged.out, /problem {2}.*index\.db: file is not a database\n {9}delete the file: it is made again/);
+    await rm(layout.index);
+    assert.match((await trace("gc")).out, /deleted 0 runs/);
+    const store = openLocalStore(join(directory, "data"));
+    assert.equal(store.reader.search({ q: "degrees", scope: "all", limit: 5, offset: 0 }).total, 3);
+    store.close();
+  }));
+
+test("stats prints the counters, also with settings in the environment that would keep a service from starting", () =>
+  inDirectory(async (_, trace) => {
+    const { code, out } = await trace("stats", "--json");
+    assert.deepEqual([code, (JSON.parse(out) as Json)["total_runs"]], [0, 2]);
+  }));
+
+test("commands that write are told which service uses the directory; those that read work beside it", () =>
+  inDirectory(async (directory, trace) => {
+    const service = await startTrace({}, join(directory, "data"));
+    const refused = await trace("gc");
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, new RegExp(`is in use by the service at ${service.url} \\(process ${process.pid}\\); stop it first`));
+    assert.equal((await trace("runs")).code, 0);
+    await service.stop();
+    assert.equal((await trace("gc")).code, 0);
+  }));
+
+test("demo records a run with a nested error; the directory need not exist", () =>
+  inDirectory(async (directory, trace) => {
+    const { code, out } = await trace("demo", "--check", "--data-dir", "demo");
+    assert.deepEqual([code, /^seeded demo run demo-[0-9a-f]{8} into /.test(out)], [0, true]);
+    assert.match((await trace("runs", "--data-dir", "demo")).out, /completed .* 9 steps {2}research_agent/);
+    assert.equal((await readFile(layoutOf(join(directory, "demo")).traces)).subarray(0, 15).toString(), "SQLite format 3");
+  }));
+
+test("a directory without traces, an unknown command and wrong words are told apart", () =>
+  inDirectory(async (_, trace) => {
+    const none = await trace("runs", "--data-dir", "empty");
+    assert.deepEqual([none.code, /holds no traces; name another one with --data-dir/.test(none.err)], [1, true]);
+    const table: readonly (readonly string[])[] = [["bogus"], ["show"], ["runs", "extra"], ["constructor"]];
+    for (const words of table) assert.equal((await trace(...words)).code, 2, words.join(" "));
+  }));
+
+test.run();
