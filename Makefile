@@ -47,8 +47,10 @@ gen-check: setup
 layout: build
 	@node dist/test/lib/run.js layout
 
-# The committed output is what the compiler makes; only then is JavaScript put beside it.
+# The committed output is what the compiler makes; only then is JavaScript put beside it. What an earlier revision
+# left there is not committed, so it is no drift.
 out-check: build
+	@rm -f out/*.js out/*.js.map
 	@bin/toolsrv build $(QUICKSTART) --check
 	@bin/toolsrv build $(QUICKSTART) >/dev/null
 
