@@ -87,8 +87,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "tool_catalog_version": {
           "description": "Version of this catalog; counted up by each approval.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -180,8 +180,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "api_key": {
           "description": "API key; write an environment reference.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -214,16 +214,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "table": {
           "description": "Table to read; the tool's collection when absent.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "vector_column": {
           "description": "Column of the vectors; null means a plain table.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": "embedding"
         },
@@ -270,8 +270,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "auth_token": {
           "description": "Token sent as Authorization: Bearer; write an environment reference.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -309,8 +309,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "namespace": {
           "description": "Namespace for tools whose collection is empty.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -343,16 +343,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "api_key": {
           "description": "API key; write an environment reference.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "tenant": {
           "description": "Native tenant of multi-tenant collections.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -394,32 +394,32 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "token": {
           "description": "Token; write an environment reference.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "user": {
           "description": "User name, when no token is used.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "password": {
           "description": "Password; write an environment reference.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "database": {
           "description": "Database (`default` when absent).",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -525,24 +525,24 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "addr": {
               "description": "Address; VAULT_ADDR when absent.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "path": {
               "description": "Path of the secret.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "role": {
               "description": "Role sent with the request.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             }
@@ -558,16 +558,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "secret_id": {
               "description": "Name or ARN of the secret.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "region": {
               "description": "Region; AWS_REGION when absent.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             }
@@ -583,24 +583,24 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "secret": {
               "description": "Name of the secret.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "key": {
               "description": "One key of it; all keys when absent.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "namespace": {
               "description": "Namespace; the pod's own when absent.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             }
@@ -905,8 +905,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "description": {
           "description": "What the model reads about it.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -965,24 +965,24 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "connection": {
           "description": "Connection of the directory; the tool's own when absent.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "collection": {
           "description": "Collection of the directory; the tool's own when absent.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
         "field": {
           "description": "Field that holds the names.",
           "type": [
-            "string",
-            "null"
+            "null",
+            "string"
           ],
           "default": null
         },
@@ -1532,8 +1532,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "claim": {
               "description": "Claim that names the tenant (mode claim).",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
@@ -1591,24 +1591,24 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
                 "issuer": {
                   "description": "Issuer required.",
                   "type": [
-                    "string",
-                    "null"
+                    "null",
+                    "string"
                   ],
                   "default": null
                 },
                 "audience": {
                   "description": "Audience required.",
                   "type": [
-                    "string",
-                    "null"
+                    "null",
+                    "string"
                   ],
                   "default": null
                 },
                 "jwks_url": {
                   "description": "Where the keys are.",
                   "type": [
-                    "string",
-                    "null"
+                    "null",
+                    "string"
                   ],
                   "default": null
                 },
@@ -1657,8 +1657,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
                 "keys_file": {
                   "description": "JSON file of keys.",
                   "type": [
-                    "string",
-                    "null"
+                    "null",
+                    "string"
                   ],
                   "default": null
                 }
@@ -1736,8 +1736,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "redis_url": {
               "description": "Address of the redis store.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
@@ -1838,16 +1838,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "path": {
               "description": "File of sink file.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },
             "url": {
               "description": "Address of sinks http and otlp.",
               "type": [
-                "string",
-                "null"
+                "null",
+                "string"
               ],
               "default": null
             },

@@ -173,7 +173,7 @@ export interface Meta {
   /**
    * Version of this catalog; counted up by each approval.
    */
-  tool_catalog_version?: string | null;
+  tool_catalog_version?: null | string;
   /**
    * Notes on retired tools; carried along, not interpreted.
    */
@@ -331,15 +331,15 @@ export interface Credentials {
     /**
      * Address; VAULT_ADDR when absent.
      */
-    addr?: string | null;
+    addr?: null | string;
     /**
      * Path of the secret.
      */
-    path?: string | null;
+    path?: null | string;
     /**
      * Role sent with the request.
      */
-    role?: string | null;
+    role?: null | string;
   } | null;
   /**
    * A cloud secrets manager.
@@ -348,11 +348,11 @@ export interface Credentials {
     /**
      * Name or ARN of the secret.
      */
-    secret_id?: string | null;
+    secret_id?: null | string;
     /**
      * Region; AWS_REGION when absent.
      */
-    region?: string | null;
+    region?: null | string;
   } | null;
   /**
    * A secret of the cluster the server runs in.
@@ -361,15 +361,15 @@ export interface Credentials {
     /**
      * Name of the secret.
      */
-    secret?: string | null;
+    secret?: null | string;
     /**
      * One key of it; all keys when absent.
      */
-    key?: string | null;
+    key?: null | string;
     /**
      * Namespace; the pod's own when absent.
      */
-    namespace?: string | null;
+    namespace?: null | string;
   } | null;
 }
 /**
@@ -384,7 +384,7 @@ export interface QdrantConnection {
   /**
    * API key; write an environment reference.
    */
-  api_key?: string | null;
+  api_key?: null | string;
   builtin_tools?: BuiltinTools;
   builtin_defaults?: BuiltinDefaults;
   credentials?: Credentials;
@@ -401,11 +401,11 @@ export interface PgvectorConnection {
   /**
    * Table to read; the tool's collection when absent.
    */
-  table?: string | null;
+  table?: null | string;
   /**
    * Column of the vectors; null means a plain table.
    */
-  vector_column?: string | null;
+  vector_column?: null | string;
   /**
    * `table` reads rows without vectors.
    */
@@ -430,7 +430,7 @@ export interface ChromaConnection {
   /**
    * Token sent as Authorization: Bearer; write an environment reference.
    */
-  auth_token?: string | null;
+  auth_token?: null | string;
   builtin_tools?: BuiltinTools;
   builtin_defaults?: BuiltinDefaults;
   credentials?: Credentials;
@@ -451,7 +451,7 @@ export interface PineconeConnection {
   /**
    * Namespace for tools whose collection is empty.
    */
-  namespace?: string | null;
+  namespace?: null | string;
   builtin_tools?: BuiltinTools;
   builtin_defaults?: BuiltinDefaults;
   credentials?: Credentials;
@@ -468,11 +468,11 @@ export interface WeaviateConnection {
   /**
    * API key; write an environment reference.
    */
-  api_key?: string | null;
+  api_key?: null | string;
   /**
    * Native tenant of multi-tenant collections.
    */
-  tenant?: string | null;
+  tenant?: null | string;
   /**
    * Who embeds query texts; auto asks the collection.
    */
@@ -493,19 +493,19 @@ export interface MilvusConnection {
   /**
    * Token; write an environment reference.
    */
-  token?: string | null;
+  token?: null | string;
   /**
    * User name, when no token is used.
    */
-  user?: string | null;
+  user?: null | string;
   /**
    * Password; write an environment reference.
    */
-  password?: string | null;
+  password?: null | string;
   /**
    * Database (`default` when absent).
    */
-  database?: string | null;
+  database?: null | string;
   builtin_tools?: BuiltinTools;
   builtin_defaults?: BuiltinDefaults;
   credentials?: Credentials;
@@ -547,7 +547,7 @@ export interface Tenancy {
   /**
    * Claim that names the tenant (mode claim).
    */
-  claim?: string | null;
+  claim?: null | string;
   /**
    * HTTP header that names the tenant (mode header).
    */
@@ -583,15 +583,15 @@ export interface Jwt {
   /**
    * Issuer required.
    */
-  issuer?: string | null;
+  issuer?: null | string;
   /**
    * Audience required.
    */
-  audience?: string | null;
+  audience?: null | string;
   /**
    * Where the keys are.
    */
-  jwks_url?: string | null;
+  jwks_url?: null | string;
   /**
    * Signature algorithms accepted.
    */
@@ -620,7 +620,7 @@ export interface ApiKey {
   /**
    * JSON file of keys.
    */
-  keys_file?: string | null;
+  keys_file?: null | string;
 }
 /**
  * Which roles may call which tools.
@@ -670,7 +670,7 @@ export interface RateLimit {
   /**
    * Address of the redis store.
    */
-  redis_url?: string | null;
+  redis_url?: null | string;
   /**
    * What happens while the store is down: `closed` refuses calls, `open` lets them pass.
    */
@@ -729,11 +729,11 @@ export interface Audit {
   /**
    * File of sink file.
    */
-  path?: string | null;
+  path?: null | string;
   /**
    * Address of sinks http and otlp.
    */
-  url?: string | null;
+  url?: null | string;
   include?: AuditInclude;
   /**
    * Tools that are not recorded.
@@ -932,7 +932,7 @@ export interface Parameter {
   /**
    * What the model reads about it.
    */
-  description?: string | null;
+  description?: null | string;
   /**
    * The values allowed.
    *
@@ -962,15 +962,15 @@ export interface Resolve {
   /**
    * Connection of the directory; the tool's own when absent.
    */
-  connection?: string | null;
+  connection?: null | string;
   /**
    * Collection of the directory; the tool's own when absent.
    */
-  collection?: string | null;
+  collection?: null | string;
   /**
    * Field that holds the names.
    */
-  field?: string | null;
+  field?: null | string;
   /**
    * Similarity a match needs.
    */
