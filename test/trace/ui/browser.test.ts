@@ -114,22 +114,33 @@ test("a payload is read on demand, shown as a tree and copied", () => withPages(
 
 test("a new step of an open run comes in live, each once, also after the connection was cut", () => withPages({}, async (trace) => {
   await trace.ingest([{ run_id: "live", event_type: "chain_start", agent_name: "worker" }]);
-  const watched = await openPage(browser, `${trace.url}/ui/#/runs/live`, { expected: /WebSocket|ERR_INTERNET_DISCONNECTED|Failed to load resource/ });
-  const { page } = watched;
-  await page.locator(".span", { hasText: "worker" }).waitFor();
-  await trace.ingest([{ run_id: "t1", parent_run_id: "live", event_type: "tool_start", tool_name: "fetch_page" }]);
-  await page.locator(".span", { hasText: "fetch_page" }).getByText("running").waitFor();
-  await page.evaluate(`dispatchEvent(new Event("online"))`);
-  await trace.ingest([
-    { run_id: "t1", parent_run_id: "live", event_type: "tool_end", tool_name: "fetch_page" },
-    { run_id: "t2", parent_run_id: "live", event_type: "tool_start", tool_name: "parse_page" },
-    { run_id: "t2", parent_run_id: "live", event_type: "tool_end", tool_name: "parse_page" },
-    { run_id: "live", event_type: "chain_end", agent_name: "worker" },
-  ]);
-  await page.locator(".run-title .status-completed").waitFor();
-  await page.locator('.span[data-state="ok"]', { hasText: "parse_page" }).waitFor();
-  assert.deepEqual(await page.locator(".span-text").allInnerTexts(), ["worker", "fetch_page", "parse_page"]);
-  await finish(watched);
+  const proxy = await startPrefixProxy(trace, "/p");
+  try {
+    const watched = await openPage(browser, `${proxy.url}/ui/#/runs/live`);
+    const { page } = watched;
+    const resumed: string[] = [];
+    page.on("websocket", (socket) => socket.url().includes("/ws/trace/") && resumed.push(new URL(socket.url()).searchParams.get("since") ?? ""));
+    await page.locator(".span", { hasText: "worker" }).waitFor();
+    await page.locator('.connection[data-state="live"]').waitFor();
+    await trace.ingest([{ run_id: "t1", parent_run_id: "live", event_type: "tool_start", tool_name: "fetch_page" }]);
+    await page.locator(".span", { hasText: "fetch_page" }).getByText("running").waitFor();
+    proxy.cut();
+    await trace.ingest([
+      { run_id: "t1", parent_run_id: "live", event_type: "tool_end", tool_name: "fetch_page" },
+      { run_id: "t2", parent_run_id: "live", event_type: "tool_start", tool_name: "parse_page" },
+      { run_id: "t2", parent_run_id: "live", event_type: "tool_end", tool_name: "parse_page" },
+    ]);
+    await page.locator('.span[data-state="ok"]', { hasText: "parse_page" }).waitFor();
+    await trace.ingest([{ run_id: "live", event_type: "chain_end", agent_name: "worker" }]);
+    await page.locator(".run-title .status-completed").waitFor();
+    await page.locator('.span[data-state="ok"]', { hasText: "worker" }).waitFor();
+    assert.deepEqual(await page.locator(".span-text").allInnerTexts(), ["worker", "fetch_page", "parse_page"]);
+    assert.equal(await page.locator(".facts", { hasText: "6 steps" }).count(), 1);
+    assert.ok(resumed.some((since) => Number(since) >= 2), `resumed at ${resumed.join(", ")}`);
+    await finish(watched);
+  } finally {
+    proxy.close();
+  }
 }));
 
 test("filters are the service's own, live in the address and survive a reload", () => withPages({}, async (trace) => {

@@ -4,6 +4,7 @@ import { cp } from "node:fs/promises";
 import { createServer, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { GivenSettings } from "../../../runtime/trace/settings.js";
 import { repo } from "../../lib/repo.js";
@@ -60,7 +61,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 }
 
 /** A proxy that shows the service under a prefix, sockets included. */
-export async function startPrefixProxy(target: RunningTrace, prefix: string): Promise<{ readonly url: string; close(): void }> {
+export async function startPrefixProxy(target: RunningTrace, prefix: string): Promise<{ readonly url: string; /** Ends every socket. */ cut(): void; close(): void }> {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url?.startsWith(prefix) !== true) {
       outgoing.writeHead(404).end();
@@ -73,7 +74,10 @@ export async function startPrefixProxy(target: RunningTrace, prefix: string): Pr
     onward.on("error", () => outgoing.destroy());
     incoming.pipe(onward);
   });
+  const sockets = new Set<Duplex>();
   server.on("upgrade", (incoming, socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
     const onward = connect(target.port, "127.0.0.1", () => {
       const headers = Object.entries(incoming.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
       onward.write(`GET ${(incoming.url ?? "").slice(prefix.length)} HTTP/1.1\r\n${headers.join("")}\r\n`);
@@ -87,7 +91,11 @@ export async function startPrefixProxy(target: RunningTrace, prefix: string): Pr
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}${prefix}`,
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
     close() {
+      for (const socket of sockets) socket.destroy();
       server.closeAllConnections();
       server.close();
     },

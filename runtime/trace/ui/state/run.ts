@@ -34,6 +34,7 @@ export interface RunStore {
   /** Unfolds what hides a span. */
   reveal(spanId: string): void;
   loadPayload(step: Step): Promise<void>;
+  /** Reads again what failed, or connects anew: a connection may be dead without a sign. */
   retry(): void;
   close(): void;
 }
@@ -207,7 +208,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
     },
     retry() {
       if (error.value !== null) void readAll();
-      else if (feedState.value.kind !== "live") feed?.retry();
+      else feed?.retry();
     },
     close() {
       abort.abort();
