@@ -9,7 +9,7 @@ import { isBackendError, isToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, resultText, type Request, type RequestId } from "./jsonrpc.js";
 import { resolveTarget } from "./meta-tools.js";
-import { envelopeResult, failureResult, payloadResult } from "./result.js";
+import { envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
 
@@ -26,12 +26,28 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
     case "list":
       return mcp.lists.available(version, peer.principal).answer(id);
     case "unusable":
-      return answer(resultText(id, payloadResult({ rows: [], count: 0, message: target.message }, version)));
+      return finished(mcp, id, version, payloadResult({ rows: [], count: 0, message: target.message }, version));
     case "tool":
+      // In the handshake era, as with what run_tool names, an unknown tool is a result that the model can act on.
+      if (version.era === "envelope" && target.name === name && !isKnown(mcp, name, peer)) {
+        return answer(errorText(id, INVALID_PARAMS, `unknown tool: ${name.slice(0, 128)}`));
+      }
       return runTool(mcp, request, peer, version, target.name, target.args);
     default:
       return target satisfies never;
   }
+}
+
+function isKnown(mcp: McpServer, tool: string, peer: Peer): boolean {
+  return mcp.engine.mayCall(tool, peer.principal) || isAuthoring(mcp, tool);
+}
+
+function isAuthoring(mcp: McpServer, tool: string): boolean {
+  return mcp.authoring?.definitions.some((definition) => definition.name === tool) === true;
+}
+
+function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, result: string): Answer {
+  return answer(resultText(id, finishResult(result, version, mcp.infoText)));
 }
 
 function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | Promise<Answer | null> {
@@ -40,17 +56,17 @@ function runTool(mcp: McpServer, request: Request, peer: Peer, version: Protocol
   const caller = new PeerCaller(peer, id);
   const failed = (error: unknown): Answer | null => {
     peer.end(id);
-    return failure(mcp, error, request, peer, tool, caller);
+    return failure(mcp, error, { id, peer, version, tool, caller });
   };
   return callText(mcp, tool, args, caller, version).then((result) => {
     peer.end(id);
-    return answer(resultText(id, result));
+    return finished(mcp, id, version, result);
   }, failed);
 }
 
 /** The result of a compiled or an authoring tool as JSON text. */
 function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, version: ProtocolVersion): Promise<string> {
-  if (mcp.authoring?.definitions.some((definition) => definition.name === tool) === true) {
+  if (mcp.authoring !== null && isAuthoring(mcp, tool)) {
     return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then((payload) => payloadResult(payload, version));
   }
   return mcp.engine.call(tool, args, caller).then((envelope) => envelopeResult(envelope, version));
@@ -77,27 +93,34 @@ class PeerCaller implements Caller {
   }
 }
 
+interface FailedCall {
+  readonly id: RequestId;
+  readonly peer: Peer;
+  readonly version: ProtocolVersion;
+  readonly tool: string;
+  readonly caller: Caller;
+}
+
 /** Words what a call threw. What is neither the caller's nor a store's doing is a bug: logged whole, answered -32603. */
-function failure(mcp: McpServer, error: unknown, request: Request, peer: Peer, tool: string, caller: Caller): Answer | null {
-  const { id } = request;
+function failure(mcp: McpServer, error: unknown, { id, peer, version, tool, caller }: FailedCall): Answer | null {
   if (isToolError(error)) {
     if (error.code === "cancelled") return null;
-    const { http, rpc }: CodeEntry = CODES[error.code];
-    const retryAfterS = error.data["retry_after_s"];
+    const { code, message, retryable } = error;
+    const { http, rpc }: CodeEntry = CODES[code];
+    const given = error.data["retry_after_s"];
+    const retryAfter = typeof given === "number" ? { retry_after_s: given } : {};
     if (peer.transport === "http" && http !== undefined) {
-      const data = { code: error.code, ...(typeof retryAfterS === "number" ? { retry_after_s: retryAfterS } : {}) };
-      const headers = typeof retryAfterS === "number" ? ([["retry-after", String(Math.ceil(retryAfterS))]] as const) : undefined;
-      return answer(errorText(id, rpc ?? INTERNAL_ERROR, error.message, data), http, headers);
+      const headers = typeof given === "number" ? ([["retry-after", String(Math.ceil(given))]] as const) : undefined;
+      // The newer protocol reserves the numbers that the older one left to servers; there the code is the status.
+      const number = version.era === "envelope" ? http : (rpc ?? INTERNAL_ERROR);
+      return answer(errorText(id, number, message, { code, ...retryAfter }), http, headers);
     }
-    if (error.code !== "internal") {
-      const { code, message, retryable } = error;
-      return answer(resultText(id, failureResult({ code, message, retryable, tool, ...(typeof retryAfterS === "number" ? { retry_after_s: retryAfterS } : {}) })));
-    }
+    if (code !== "internal") return finished(mcp, id, version, failureResult({ code, message, retryable, tool, ...retryAfter }));
   }
   if (isBackendError(error)) {
     const retryable = error.kind === "unreachable" || error.kind === "busy";
     mcp.log.warn("backend error", { request_id: caller.requestId, tool, backend: error.backend, kind: error.kind, error });
-    return answer(resultText(id, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool })));
+    return finished(mcp, id, version, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool }));
   }
   mcp.log.error("tool call failed", { request_id: caller.requestId, tool, error });
   return answer(errorText(id, INTERNAL_ERROR, "internal error"));

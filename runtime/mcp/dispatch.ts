@@ -6,7 +6,7 @@ import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
 import type { McpServer, Peer } from "./server.js";
-import { SUPPORTED, versionNamed } from "./versions.js";
+import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, versionNamed } from "./versions.js";
 
 /** Messages in one batch; each may be a call. */
 const MAX_BATCH = 100;
@@ -20,7 +20,7 @@ export function parseError(): Answer {
 export function unsupportedVersion(value: unknown, asked: string): Answer {
   const message = readMessage(value);
   const id = message.kind === "request" || message.kind === "invalid" ? message.id : null;
-  return answer(versionError(id, asked), 400);
+  return answer(versionError(id, asked, HTTP_VERSIONS), 400);
 }
 
 /**
@@ -37,8 +37,12 @@ function guarded(mcp: McpServer, message: Message, peer: Peer): Answer | null | 
     return dispatchOne(mcp, message, peer);
   } catch (error) {
     mcp.log.error("dispatch failed", { error });
-    return answer(errorText(message.kind === "request" ? message.id : null, INTERNAL_ERROR, "internal error"));
+    return internalError(message);
   }
+}
+
+export function internalError(message: Message): Answer {
+  return answer(errorText(message.kind === "request" ? message.id : null, INTERNAL_ERROR, "internal error"));
 }
 
 function dispatchOne(mcp: McpServer, message: Message, peer: Peer): Answer | null | Promise<Answer | null> {
@@ -83,23 +87,23 @@ function beforeInitialize(method: string): readonly [code: number, message: stri
   return [METHOD_NOT_FOUND, notFound(method)];
 }
 
-function notFound(method: string): string {
+export function notFound(method: string): string {
   return `method not found: ${method.slice(0, 100)}`;
 }
 
 /** Echoes the version that was asked for. One that is not supported is refused with those that are, never replaced by another. */
 function initialize(mcp: McpServer, { id, params }: Request, peer: Peer): Answer {
   const asked = params["protocolVersion"];
-  const version = versionNamed(asked);
-  if (version === null) return answer(versionError(id, asked));
+  const version = versionNamed(asked, "handshake");
+  if (version === null) return answer(versionError(id, asked, HANDSHAKE_VERSIONS));
   peer.agree(version);
   return mcp.initialize(version).answer(id);
 }
 
-function versionError(id: RequestId | null, asked: unknown): string {
+function versionError(id: RequestId | null, asked: unknown, supported: readonly string[]): string {
   const requested = typeof asked === "string" ? asked.slice(0, 100) : null;
   const what = requested === null ? "protocolVersion is missing" : `protocol version '${requested}' is not supported`;
-  return errorText(id, UNSUPPORTED_VERSION, what, { requested, supported: SUPPORTED });
+  return errorText(id, UNSUPPORTED_VERSION, what, { requested, supported });
 }
 
 async function dispatchBatch(mcp: McpServer, values: readonly unknown[], peer: Peer): Promise<Answer | null> {

@@ -7,8 +7,11 @@ import type { ToolDefinition } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
 import { FixedResult } from "./answer.js";
 import { META_TOOLS } from "./meta-tools.js";
-import { payloadResult } from "./result.js";
+import { finishResult, payloadResult } from "./result.js";
 import type { ProtocolVersion } from "./versions.js";
+
+/** How long a client of the envelope era may keep a list; a catalog changes when somebody edits it. */
+export const LIST_TTL_MS = 300_000;
 
 /** Distinct sets of visible tools that are remembered; there are as many as role combinations in use. */
 const MAX_VISIBILITIES = 256;
@@ -25,14 +28,18 @@ export interface ListParts {
   readonly metaTools: boolean;
   /** Definitions of the authoring tools, when there are any. */
   readonly authoring: readonly ToolDefinition[];
+  /** Who answers, as JSON text. */
+  readonly infoText: string;
 }
 
-export function createLists({ engine, metaTools, authoring }: ListParts): ToolLists {
+export function createLists({ engine, metaTools, authoring, infoText }: ListParts): ToolLists {
   const { tools } = engine.program;
   // Without roles everybody sees everything, and there is nothing to ask per request.
   const restricted = engine.program.settings.security?.["rbac"] !== undefined;
   const visibilities = new Map<string, VersionLists>();
-  const everything = new VersionLists(metaTools, [...tools, ...authoring]);
+  // A list that depends on the caller must not be shared by a cache.
+  const shape = { metaTools, infoText, cacheScope: restricted ? "private" : "public" } as const;
+  const everything = new VersionLists(shape, [...tools, ...authoring]);
 
   const listsFor = (principal: Principal): VersionLists => {
     if (!restricted) return everything;
@@ -40,7 +47,7 @@ export function createLists({ engine, metaTools, authoring }: ListParts): ToolLi
     const key = visible.map((tool) => tool.name).join(" ");
     let lists = visibilities.get(key);
     if (lists === undefined) {
-      lists = new VersionLists(metaTools, visible);
+      lists = new VersionLists(shape, visible);
       if (visibilities.size < MAX_VISIBILITIES) visibilities.set(key, lists);
     }
     return lists;
@@ -51,20 +58,28 @@ export function createLists({ engine, metaTools, authoring }: ListParts): ToolLi
   };
 }
 
+interface ListShape {
+  readonly metaTools: boolean;
+  readonly infoText: string;
+  readonly cacheScope: "public" | "private";
+}
+
 /** The two answers of one set of tools, per protocol version, made on first use. */
 class VersionLists {
   private readonly listed = new Map<ProtocolVersion, FixedResult>();
   private readonly runnable = new Map<ProtocolVersion, FixedResult>();
 
   constructor(
-    private readonly metaTools: boolean,
+    private readonly shape: ListShape,
     private readonly visible: readonly ToolDefinition[],
   ) {}
 
   tools(version: ProtocolVersion): FixedResult {
     return this.listed.get(version) ?? remember(this.listed, version, () => {
-      const tools = this.metaTools ? [...META_TOOLS, ...this.visible] : this.visible;
-      return JSON.stringify({ tools: tools.map((tool) => toolObject(tool, version)) });
+      const { metaTools, infoText, cacheScope } = this.shape;
+      const listed: readonly ToolDefinition[] = metaTools ? [...META_TOOLS, ...this.visible] : this.visible;
+      const tools = listed.map((tool) => toolObject(tool, version));
+      return finishResult(JSON.stringify(version.era === "handshake" ? { tools } : { tools, ttlMs: LIST_TTL_MS, cacheScope }), version, infoText);
     });
   }
 
@@ -72,7 +87,7 @@ class VersionLists {
     return this.runnable.get(version) ?? remember(this.runnable, version, () => {
       const rows = this.visible.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
       const message = "Call run_tool with one of these names and the arguments its inputSchema describes.";
-      return payloadResult({ rows, count: rows.length, message }, version);
+      return finishResult(payloadResult({ rows, count: rows.length, message }, version), version, this.shape.infoText);
     });
   }
 }

@@ -51,3 +51,12 @@ export interface Failure {
 export function failureResult(failure: Failure): string {
   return JSON.stringify({ content: [{ type: "text", text: JSON.stringify({ error: failure }) }], isError: true });
 }
+
+/**
+ * A result as a version has it: in the envelope era it says what kind of result it is and who answered.
+ * @param result JSON text of an object with at least one key.
+ */
+export function finishResult(result: string, version: ProtocolVersion, serverInfo: string): string {
+  if (version.era === "handshake") return result;
+  return `{"resultType":"complete",${result.slice(1, -1)},"_meta":{"io.modelcontextprotocol/serverInfo":${serverInfo}}}`;
+}

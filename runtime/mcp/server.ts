@@ -4,8 +4,9 @@ import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { AuthoringTools } from "./authoring.js";
 import type { RequestId } from "./jsonrpc.js";
-import { createLists, type ToolLists } from "./list.js";
-import type { ProtocolVersion } from "./versions.js";
+import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
+import { finishResult } from "./result.js";
+import { HTTP_VERSIONS, type ProtocolVersion } from "./versions.js";
 
 export interface ServerInfo {
   /** `--name`; should match the host's key for this server. */
@@ -20,8 +21,12 @@ export interface McpServer {
   readonly metaTools: boolean;
   readonly authoring: AuthoringTools | null;
   readonly log: Log;
-  /** Result of initialize in a version. */
+  /** Who answers, as JSON text. */
+  readonly infoText: string;
+  /** Result of initialize in a version of the handshake era. */
   initialize(version: ProtocolVersion): FixedResult;
+  /** Result of server/discover. */
+  discover(version: ProtocolVersion): FixedResult;
 }
 
 /** The other end: an HTTP request with its principal, or the stdio connection. */
@@ -51,26 +56,33 @@ export interface McpOptions {
 }
 
 export function createMcpServer({ engine, info, metaTools, authoring, log }: McpOptions): McpServer {
-  const results = new Map<ProtocolVersion, FixedResult>();
+  const infoText = JSON.stringify(info);
+  const capabilities = { tools: { listChanged: true } };
   return {
     engine,
-    lists: createLists({ engine, metaTools, authoring: authoring?.definitions ?? [] }),
+    lists: createLists({ engine, metaTools, authoring: authoring?.definitions ?? [], infoText }),
     metaTools,
     authoring: authoring ?? null,
     log,
-    initialize(version) {
-      let result = results.get(version);
-      if (result === undefined) {
-        result = new FixedResult(JSON.stringify({
-          protocolVersion: version.name,
-          capabilities: { tools: { listChanged: true } },
-          serverInfo: info,
-          instructions: instructions(metaTools),
-        }));
-        results.set(version, result);
-      }
-      return result;
-    },
+    infoText,
+    initialize: oncePerVersion((version) =>
+      JSON.stringify({ protocolVersion: version.name, capabilities, serverInfo: info, instructions: instructions(metaTools) }),
+    ),
+    discover: oncePerVersion((version) => {
+      const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(metaTools), ttlMs: LIST_TTL_MS, cacheScope: "public" };
+      return finishResult(JSON.stringify(result), version, infoText);
+    }),
+  };
+}
+
+function oncePerVersion(make: (version: ProtocolVersion) => string): (version: ProtocolVersion) => FixedResult {
+  const made = new Map<ProtocolVersion, FixedResult>();
+  return (version) => {
+    const before = made.get(version);
+    if (before !== undefined) return before;
+    const result = new FixedResult(make(version));
+    made.set(version, result);
+    return result;
   };
 }
 

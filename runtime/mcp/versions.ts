@@ -5,6 +5,11 @@
 
 export interface ProtocolVersion {
   readonly name: string;
+  /**
+   * `handshake`: initialize settles the version for what follows. `envelope`: every request carries version and
+   * capabilities in its `_meta`, every result a resultType, and nothing is remembered between requests.
+   */
+  readonly era: "handshake" | "envelope";
   /** Several messages in one array. */
   readonly batching: boolean;
   /** Where a tool's title goes. */
@@ -16,18 +21,26 @@ export interface ProtocolVersion {
 }
 
 export const VERSIONS: readonly ProtocolVersion[] = [
-  { name: "2024-11-05", batching: false, title: "nowhere", annotations: false, structured: false },
-  { name: "2025-03-26", batching: true, title: "annotations", annotations: true, structured: false },
-  { name: "2025-06-18", batching: false, title: "tool", annotations: true, structured: true },
-  { name: "2025-11-25", batching: false, title: "tool", annotations: true, structured: true },
+  { name: "2024-11-05", era: "handshake", batching: false, title: "nowhere", annotations: false, structured: false },
+  { name: "2025-03-26", era: "handshake", batching: true, title: "annotations", annotations: true, structured: false },
+  { name: "2025-06-18", era: "handshake", batching: false, title: "tool", annotations: true, structured: true },
+  { name: "2025-11-25", era: "handshake", batching: false, title: "tool", annotations: true, structured: true },
+  { name: "2026-07-28", era: "envelope", batching: false, title: "tool", annotations: true, structured: true },
 ];
 
-/** Names for error data and documents, oldest first. */
-export const SUPPORTED: readonly string[] = VERSIONS.map((version) => version.name);
+/** Versions that initialize accepts, oldest first. */
+export const HANDSHAKE_VERSIONS: readonly string[] = namesOf("handshake");
 
-/** The row of a version name, `null` for anything else. */
-export function versionNamed(name: unknown): ProtocolVersion | null {
-  return VERSIONS.find((version) => version.name === name) ?? null;
+/** Versions of HTTP, where both eras are served, oldest first. */
+export const HTTP_VERSIONS: readonly string[] = VERSIONS.map((version) => version.name);
+
+function namesOf(era: ProtocolVersion["era"]): readonly string[] {
+  return VERSIONS.filter((version) => version.era === era).map((version) => version.name);
+}
+
+/** The row of a version name of one era, `null` for anything else. */
+export function versionNamed(name: unknown, era: ProtocolVersion["era"]): ProtocolVersion | null {
+  return VERSIONS.find((version) => version.name === name && version.era === era) ?? null;
 }
 
 /** What HTTP clients speak that send no version header: the header came with the version after this one. */

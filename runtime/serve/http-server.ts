@@ -8,6 +8,7 @@ import { createReadiness } from "./health.js";
 import { Idle } from "./idle.js";
 import { originRules } from "./origins.js";
 import { createRoutes } from "./routes.js";
+import { Subscriptions } from "./subscriptions.js";
 
 /** How long a server that is done goes on answering 503, so that clients and balancers hear it rather than a closed port. */
 const FAREWELL_MS = 500;
@@ -35,11 +36,13 @@ export interface HttpServingOptions {
 export async function serveHttp(mcp: () => McpServer, options: HttpServingOptions): Promise<HttpServing> {
   const { address, log, now } = options;
   const idle = new Idle();
+  const subscriptions = new Subscriptions(() => mcp().infoText);
   let draining = false;
   const isDraining = (): boolean => draining;
   const { routes, notFound } = createRoutes({
     mcp,
     idle,
+    subscriptions,
     draining: isDraining,
     origins: originRules(isLoopback(address.host), options.allowOrigins),
     readiness: createReadiness({ engine: () => mcp().engine, draining: isDraining, liveEmbed: options.liveEmbed, now }),
@@ -61,6 +64,7 @@ export async function serveHttp(mcp: () => McpServer, options: HttpServingOption
     },
     async drain(graceMs) {
       draining = true;
+      subscriptions.close();
       const until = now() + graceMs;
       const farewell = new Promise((resolve) => setTimeout(resolve, Math.min(FAREWELL_MS, graceMs)));
       const answered = await idle.wait(graceMs);

@@ -2,6 +2,7 @@
 import type { Principal } from "../abi/call.js";
 import type { Answer } from "../mcp/answer.js";
 import { bodyText, dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
+import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
 import type { McpServer } from "../mcp/server.js";
 import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
@@ -9,6 +10,7 @@ import type { Readiness } from "./health.js";
 import { HttpPeer } from "./http-peer.js";
 import type { Idle } from "./idle.js";
 import type { OriginRules } from "./origins.js";
+import type { Subscriptions } from "./subscriptions.js";
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -26,6 +28,7 @@ export interface RouteParts {
   /** Requests of POST /mcp that are not answered yet. */
   readonly idle: Idle;
   readonly draining: () => boolean;
+  readonly subscriptions: Subscriptions;
   /** Request headers that tenancy reads, lower-case. */
   readonly tenantHeaders: readonly string[];
 }
@@ -44,7 +47,7 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       {
         method: "POST",
         pattern: "/mcp",
-        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", ...parts.tenantHeaders],
+        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.tenantHeaders],
         bodyLimitBytes: MAX_BODY_BYTES,
         handler: (request, reply) => postMcp(parts, request, reply),
       },
@@ -87,18 +90,30 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     return;
   }
   const asked = request.header("mcp-protocol-version");
-  const version = asked === "" ? versionWithoutHeader() : versionNamed(asked);
+  const mcp = parts.mcp();
+  if (isEnvelopeEra(value, asked)) {
+    const peer = new HttpPeer(reply, principalOf(request, parts.tenantHeaders), versionWithoutHeader());
+    const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
+    const outcome = dispatchEnvelope(mcp, value, headers, peer);
+    if ("listen" in outcome) parts.subscriptions.open(outcome.listen, reply, [...EVENT_TYPE, ...cors]);
+    else return finish(parts.idle, outcome.answer, reply, form, cors);
+    return;
+  }
+  const version = asked === "" ? versionWithoutHeader() : versionNamed(asked, "handshake");
   if (version === null) {
     sendAnswer(reply, unsupportedVersion(value, asked), form, cors);
     return;
   }
   const peer = new HttpPeer(reply, principalOf(request, parts.tenantHeaders), version);
-  const outcome = dispatch(parts.mcp(), value, peer);
+  return finish(parts.idle, dispatch(mcp, value, peer), reply, form, cors);
+}
+
+/** Sends an answer now, or when it is there; until then the request counts as running. */
+function finish(idle: Idle, outcome: Answer | null | Promise<Answer | null>, reply: HttpReply, form: AnswerForm, cors: HeaderList): void | Promise<void> {
   if (!(outcome instanceof Promise)) {
     sendAnswer(reply, outcome, form, cors);
     return;
   }
-  const { idle } = parts;
   idle.begin();
   return outcome.then((answered) => {
     idle.end();
@@ -175,7 +190,7 @@ function preflight(request: HttpRequest, reply: HttpReply): void {
   reply.send(204, [
     ...corsHeaders(request.header("origin")),
     ["access-control-allow-methods", "POST"],
-    ["access-control-allow-headers", "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id"],
+    ["access-control-allow-headers", "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"],
     ["access-control-max-age", "86400"],
     ["allow", "POST"],
   ], "");

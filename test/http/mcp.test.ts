@@ -74,7 +74,7 @@ test("the version header selects the row, and one that is not supported is 400 w
   const refused = await post(call, { "mcp-protocol-version": "1999-01-01" });
   assert.equal(refused.status, 400);
   const { id, error } = JSON.parse(refused.body);
-  assert.deepEqual([id, error.code, error.data.requested, error.data.supported.length], [2, -32022, "1999-01-01", 4]);
+  assert.deepEqual([id, error.code, error.data.requested, error.data.supported.length], [2, -32022, "1999-01-01", 5]);
 });
 
 test("initialize needs no session and an unsupported version is HTTP 200 with -32022", async () => {

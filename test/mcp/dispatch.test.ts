@@ -4,7 +4,7 @@ import type { Principal } from "../../runtime/abi/call.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
 import type { RequestId } from "../../runtime/mcp/jsonrpc.js";
 import { createMcpServer, type McpServer, type Peer } from "../../runtime/mcp/server.js";
-import { SUPPORTED, versionNamed, type ProtocolVersion } from "../../runtime/mcp/versions.js";
+import { HANDSHAKE_VERSIONS, versionNamed, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog, type Log } from "../../runtime/observe/log.js";
 import { suite } from "../lib/suite.js";
 import { fixtureProgram } from "./program.js";
@@ -34,7 +34,7 @@ class TestPeer implements Peer {
   readonly running = new Map<RequestId, AbortController>();
 
   constructor(version: string | null = "2025-11-25", readonly transport: "stdio" | "http" = "stdio") {
-    this.version = version === null ? null : versionNamed(version);
+    this.version = version === null ? null : versionNamed(version, "handshake");
   }
 
   agree(version: ProtocolVersion): void {
@@ -76,7 +76,7 @@ const request = (method: string, params?: unknown, id: RequestId = 1): unknown =
 const call = (name: string, args?: unknown, id: RequestId = 1): unknown => request("tools/call", { name, ...(args === undefined ? {} : { arguments: args }) }, id);
 
 test("initialize echoes each supported version and says who answers", async () => {
-  for (const version of SUPPORTED) {
+  for (const version of HANDSHAKE_VERSIONS) {
     const peer = new TestPeer(null);
     const said = await say(server(), peer, request("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "c", version: "1" } }));
     assert.equal(said?.body.result.protocolVersion, version);
@@ -124,7 +124,7 @@ test("tools/list has exactly the keys that the version knows, in one order", asy
     "2025-06-18": ["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
     "2025-11-25": ["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
   };
-  for (const version of SUPPORTED) {
+  for (const version of HANDSHAKE_VERSIONS) {
     const tools = (await say(server(), new TestPeer(version), request("tools/list")))?.body.result.tools;
     for (const tool of tools) assert.deepEqual(Object.keys(tool), want[version], `${version} ${tool.name}`);
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -151,7 +151,7 @@ test("the meta tools advertise the schemas that clients know", async () => {
 });
 
 test("a result is the envelope twice: as text, and structured where the version has it", async () => {
-  for (const version of SUPPORTED) {
+  for (const version of HANDSHAKE_VERSIONS) {
     const { result } = (await say(server(), new TestPeer(version), call("echo", { text: "hé" })))?.body ?? {};
     const envelope = JSON.parse(result.content[0].text);
     assert.deepEqual(Object.keys(envelope), ["rows", "count", "truncated", "may_be_incomplete", "exact_search", "search_mode", "warnings", "latency_ms", "compiled_query", "message"]);
@@ -285,7 +285,7 @@ test("with --no-meta-tools the meta names are unknown tools", async () => {
 // ---- batches, notifications, cancellation ---------------------------------------------------------------------------
 
 test("a batch is answered in 2025-03-26 and refused in every other version", async () => {
-  for (const version of SUPPORTED) {
+  for (const version of HANDSHAKE_VERSIONS) {
     const said = await say(server(), new TestPeer(version), [request("ping", undefined, 1), call("echo", { text: "b" }, 2), { jsonrpc: "2.0", method: "notifications/x" }, 5]);
     if (version !== "2025-03-26") {
       assert.equal(said?.body.error.code, -32600, version);

@@ -1,0 +1,86 @@
+/**
+ * Clients that listen (subscriptions/listen over HTTP): each holds one event stream open. They are told when the list
+ * of tools has changed, kept alive through proxies with comments, and let go with a result when the server ends.
+ */
+import type { ListenRequest } from "../mcp/envelope-era.js";
+import { notificationText, resultText } from "../mcp/jsonrpc.js";
+import type { HeaderList, HttpReply, HttpStream } from "../transport/types.js";
+
+const KEEP_ALIVE_MS = 15_000;
+/** A client that leaves this much unread is gone for all purposes; its stream is closed. */
+const MAX_UNREAD_MESSAGES = 100;
+
+interface Listener {
+  readonly request: ListenRequest;
+  readonly stream: HttpStream;
+  unread: number;
+}
+
+export class Subscriptions {
+  private readonly listeners = new Set<Listener>();
+  private timer: NodeJS.Timeout | null = null;
+
+  /** @param infoText who answers, as JSON text. */
+  constructor(private readonly infoText: () => string) {}
+
+  /** Opens the stream of one request; its first event says what will be told. */
+  open(request: ListenRequest, reply: HttpReply, headers: HeaderList): void {
+    const listener: Listener = { request, stream: reply.stream(200, headers), unread: 0 };
+    this.listeners.add(listener);
+    reply.onAborted(() => this.remove(listener));
+    const notifications = request.toolsListChanged ? { toolsListChanged: true } : {};
+    this.send(listener, event(notificationText("notifications/subscriptions/acknowledged", { notifications, ...subscriptionMeta(request) })));
+    this.timer ??= setInterval(() => this.keepAlive(), KEEP_ALIVE_MS).unref();
+  }
+
+  /** Tells those who asked that tools/list answers differently from now on. */
+  toolsChanged(): void {
+    for (const listener of this.listeners) {
+      if (!listener.request.toolsListChanged) continue;
+      this.send(listener, event(notificationText("notifications/tools/list_changed", subscriptionMeta(listener.request))));
+    }
+  }
+
+  /** Ends every subscription with its result. */
+  close(): void {
+    for (const listener of this.listeners) {
+      const { request, stream } = listener;
+      const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(this.infoText()) as unknown };
+      void stream.write(event(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
+      stream.end();
+      this.remove(listener);
+    }
+  }
+
+  private keepAlive(): void {
+    for (const listener of this.listeners) this.send(listener, ":\n\n");
+  }
+
+  private send(listener: Listener, text: string): void {
+    if (listener.unread >= MAX_UNREAD_MESSAGES) {
+      listener.stream.end();
+      this.remove(listener);
+      return;
+    }
+    listener.unread += 1;
+    void listener.stream.write(text).then((open) => {
+      listener.unread -= 1;
+      if (!open) this.remove(listener);
+    });
+  }
+
+  private remove(listener: Listener): void {
+    this.listeners.delete(listener);
+    if (this.listeners.size > 0 || this.timer === null) return;
+    clearInterval(this.timer);
+    this.timer = null;
+  }
+}
+
+function subscriptionMeta({ id }: ListenRequest): { readonly _meta: { readonly [key: string]: unknown } } {
+  return { _meta: { "io.modelcontextprotocol/subscriptionId": id } };
+}
+
+function event(text: string): string {
+  return `event: message\ndata: ${text}\n\n`;
+}
