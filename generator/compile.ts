@@ -3,11 +3,13 @@
  * later phases run as long as there is something to look at, so that one run reports everything. Emitting is not part
  * of it: `build` takes the plans from here.
  */
+import { dirname, join } from "node:path";
 import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
 import { certify } from "./3-check/guard.js";
+import { OPTIONAL_PACKAGES } from "./3-check/packages.js";
 import { plan } from "./4-plan/index.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
 import type { Host } from "./host.js";
@@ -55,6 +57,21 @@ export function analyze(source: SourceFile, options: CompileOptions): Pass<Check
   const result = check(resolved.value, { ...options, target: options.target ?? "serve" });
   const diagnostics: readonly Diagnostic[] = [...parsed.diagnostics, ...nameTools([...resolved.diagnostics, ...result.diagnostics], parsed.value.value.tools)];
   return { value: hasErrors(diagnostics) ? null : result.value, diagnostics, source: parsed.source, resolved: resolved.value };
+}
+
+/** Which optional packages Node finds from one of the folders: that of the catalog, and where toolsrv itself lies. */
+export async function findPackages(host: Host, folders: readonly string[]): Promise<(name: string) => boolean> {
+  const places = new Set((await Promise.all(folders.map((folder) => host.realPath(folder)))).flatMap(withParents));
+  const found = new Set<string>();
+  await Promise.all(OPTIONAL_PACKAGES.flatMap((name) => [...places].map(async (place) => {
+    if (await host.exists(join(place, "node_modules", name, "package.json"))) found.add(name);
+  })));
+  return (name) => found.has(name);
+}
+
+function withParents(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...withParents(parent)];
 }
 
 /** Reads a catalog file. `shown` is the path as the user wrote it, for diagnostics; TS0002 or TS0011 when it can't be read. */

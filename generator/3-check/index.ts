@@ -45,7 +45,7 @@ export function check(resolved: Resolved, options: CheckOptions): Pass<Checked> 
   if (options.target !== "describe") reportHardening(resolved, reporter);
   if (options.enterprise === true) reportEnterprise(resolved, true, reporter);
   reportPacks(resolved, options.packs ?? [], reporter);
-  if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, reporter);
+  if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, options.target, reporter);
   reportUnsupported(resolved, options.target, reporter);
   // Two rule sets may say the same of the same place.
   const diagnostics = distinct(reporter.diagnostics);

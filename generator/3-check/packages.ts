@@ -2,13 +2,21 @@
 import { EXTRAS } from "../../runtime/adapters/extras.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Path, Resolved, ResolvedEmbedding } from "../ir.js";
+import { EXECUTABLE_BACKENDS, type Target } from "./rules/unsupported.js";
 
 const TRANSFORMERS = "@huggingface/transformers";
 const BUILT_IN_MODEL = /^hashing-(?:256|512|1024)$/;
 
-/** Reports each missing package once for each place that needs it (VB2019, VB4032). */
-export function reportPackages({ connections, tools }: Resolved, isInstalled: (name: string) => boolean, reporter: Reporter): void {
+/** Every package that some catalog needs and toolsrv does not bring along. */
+export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(EXTRAS).flat(), TRANSFORMERS];
+
+/**
+ * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
+ * build for needs none here; asking for its client would refuse builds that work.
+ */
+export function reportPackages({ connections, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
   for (const { name, at, backend } of connections) {
+    if (target !== "describe" && !EXECUTABLE_BACKENDS.has(backend)) continue;
     const missing = (EXTRAS[backend] ?? []).filter((extra) => !isInstalled(extra));
     if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}'`, package: missing.join(" ") }, { path: [...at, "backend"] });
   }

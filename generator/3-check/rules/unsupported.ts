@@ -19,7 +19,8 @@ interface Finding {
   readonly help?: string;
 }
 
-const EXECUTABLE_BACKENDS: ReadonlySet<BackendName> = new Set(["sqlite"]);
+/** Backends whose stores this version can open. */
+export const EXECUTABLE_BACKENDS: ReadonlySet<BackendName> = new Set(["sqlite"]);
 const BUILTIN_MODEL = /^hashing-(?:256|512|1024)$/;
 
 /** Reports what can't be executed for the target (TS0301, TS0303). */

@@ -4,7 +4,8 @@ import { pathToFileURL } from "node:url";
 import type { CommandModule, Invocation, Io } from "../command.js";
 import { UsageError } from "../command.js";
 import { EXIT } from "../exit.js";
-import { compile, readCatalog, type Compiled } from "../../compile.js";
+import { packageRoot } from "../package.js";
+import { compile, findPackages, readCatalog, type Compiled } from "../../compile.js";
 import { locateAll, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
@@ -114,7 +115,8 @@ class Build {
       this.#report(read.diagnostics, null, null);
       return this.#end(EXIT.USAGE);
     }
-    const compilation = compile(read.value, { interpolation: { mode: "defer" }, target: "build" });
+    const isInstalled = await findPackages(io.host, [dirname(catalogPath), packageRoot]);
+    const compilation = compile(read.value, { interpolation: { mode: "defer" }, target: "build", isInstalled });
     this.#report([...read.diagnostics, ...compilation.diagnostics], compilation.source, read.value.text);
     if (compilation.value === null) return this.#end(EXIT.USAGE);
     if (order.emit === "ir") return this.#printPlans(compilation.value);

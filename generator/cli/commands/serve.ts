@@ -5,13 +5,14 @@
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Program } from "../../../runtime/abi/call.js";
-import { compile, readCatalog, readEnvFile } from "../../compile.js";
+import { compile, findPackages, readCatalog, readEnvFile } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { programOf } from "../../program.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
+import { packageRoot } from "../package.js";
 
 /** The program, or `null` after its errors were printed. */
 interface Loaded {
@@ -49,7 +50,7 @@ async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
     print([...catalog.diagnostics, ...values.diagnostics], null, null, io);
     return { program: null, env };
   }
-  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env } });
+  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env }, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) });
   print(diagnostics, source, catalog.value.text, io);
   return { program: value === null ? null : programOf(value.plans, { base: pathToFileURL(`${dirname(path)}/`) }), env };
 }

@@ -4,12 +4,13 @@ import { isBackendError } from "../../../runtime/abi/errors.js";
 import type { Json } from "../../../runtime/abi/plan.js";
 import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.js";
 import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
-import { compile, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
+import { compile, findPackages, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
 import { createReporter, distinct, hasErrors, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
 import { FORMATS, printDiagnostics, wantsColor, type Format } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
+import { packageRoot } from "../package.js";
 
 interface Outcome {
   readonly diagnostics: readonly Diagnostic[];
@@ -61,7 +62,8 @@ async function validate(invocation: Invocation, io: Io): Promise<Outcome> {
   // A file that can't be read is a diagnostic like any other, so that every format has something to show.
   if (read.value === null) return { diagnostics: read.diagnostics, source: null, text: null, tools: 0, costs: [] };
   const { catalog, env } = read.value;
-  const result = compile(catalog, { interpolation: { mode: "fill", env }, target: "build", enterprise, packs: packsOf(invocation) });
+  const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
+  const result = compile(catalog, { interpolation: { mode: "fill", env }, target: "build", enterprise, packs: packsOf(invocation), isInstalled });
   const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
   const diagnostics = await withLive(offline, invocation, result, catalog, io);
   const plans = hasErrors(diagnostics) ? null : result.value?.plans ?? null;
