@@ -18,7 +18,7 @@ function listResult(): string {
   const mcp = createMcpServer({ engine, info: { name: "raw", title: "raw", version: "0" }, metaTools: true, log });
   const version = versionNamed("2025-11-25", "handshake");
   if (version === null) throw new Error("no such version");
-  return mcp.lists.tools(version, { id: null, claims: {}, headers: {} }).text;
+  return mcp.lists.tools(version, { id: null, claims: {}, headers: {} })?.text ?? "{}";
 }
 
 interface Request {

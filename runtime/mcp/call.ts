@@ -58,18 +58,21 @@ function runTool(mcp: McpServer, request: Request, peer: Peer, version: Protocol
     peer.end(id);
     return failure(mcp, error, { id, peer, version, tool, caller });
   };
-  return callText(mcp, tool, args, caller, version).then((result) => {
+  return callText(mcp, tool, args, caller, peer, version).then((result) => {
     peer.end(id);
     return finished(mcp, id, version, result);
   }, failed);
 }
 
 /** The result of a compiled or an authoring tool as JSON text. */
-function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, version: ProtocolVersion): Promise<string> {
+function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, peer: Peer, version: ProtocolVersion): Promise<string> {
   if (mcp.authoring !== null && isAuthoring(mcp, tool)) {
     return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then((payload) => payloadResult(payload, version));
   }
-  return mcp.engine.call(tool, args, caller).then((envelope) => envelopeResult(envelope, version));
+  return mcp.engine.call(tool, args, caller).then((envelope) => {
+    if (envelope.warnings.length > 0) peer.tell("warning", { tool, warnings: envelope.warnings });
+    return envelopeResult(envelope, version);
+  });
 }
 
 /** The caller that a peer is for one call. What most calls never need is made when it is asked for. */
@@ -115,13 +118,16 @@ function failure(mcp: McpServer, error: unknown, { id, peer, version, tool, call
       const number = version.era === "envelope" ? http : (rpc ?? INTERNAL_ERROR);
       return answer(errorText(id, number, message, { code, ...retryAfter }), http, headers);
     }
+    if (retryable) peer.tell("error", { tool, code, message });
     if (code !== "internal") return finished(mcp, id, version, failureResult({ code, message, retryable, tool, ...retryAfter }));
   }
   if (isBackendError(error)) {
     const retryable = error.kind === "unreachable" || error.kind === "busy";
     mcp.log.warn("backend error", { request_id: caller.requestId, tool, backend: error.backend, kind: error.kind, error });
+    peer.tell("error", { tool, code: "backend_unreachable", message: error.message });
     return finished(mcp, id, version, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool }));
   }
+  peer.tell("error", { tool, code: "internal", message: "internal error" });
   mcp.log.error("tool call failed", { request_id: caller.requestId, tool, error });
   return answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }

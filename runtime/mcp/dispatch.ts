@@ -5,8 +5,8 @@
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
-import type { McpServer, Peer } from "./server.js";
-import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, versionNamed } from "./versions.js";
+import { SEVERITIES, type McpServer, type Peer } from "./server.js";
+import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, versionNamed, type ProtocolVersion } from "./versions.js";
 
 /** Messages in one batch; each may be a call. */
 const MAX_BATCH = 100;
@@ -65,7 +65,7 @@ function dispatchOne(mcp: McpServer, message: Message, peer: Peer): Answer | nul
 }
 
 function request(mcp: McpServer, message: Request, peer: Peer): Answer | Promise<Answer | null> {
-  const { id, method, params } = message;
+  const { id, method } = message;
   if (method === "initialize") return initialize(mcp, message, peer);
   if (method === "ping") return answer(resultText(id, "{}"));
   const { version } = peer;
@@ -74,11 +74,25 @@ function request(mcp: McpServer, message: Request, peer: Peer): Answer | Promise
     case "tools/call":
       return callTool(mcp, message, peer, version);
     case "tools/list":
-      if (params["cursor"] !== undefined) return answer(errorText(id, INVALID_PARAMS, "this cursor is not from this list"));
-      return mcp.lists.tools(version, peer.principal).answer(id);
+      return listTools(mcp, message, peer, version);
+    case "logging/setLevel":
+      return setLogLevel(message, peer);
     default:
       return answer(errorText(id, METHOD_NOT_FOUND, notFound(method)));
   }
+}
+
+/** A page of the tools that the peer may call. */
+export function listTools(mcp: McpServer, { id, params }: Request, peer: Peer, version: ProtocolVersion): Answer {
+  const result = mcp.lists.tools(version, peer.principal, params["cursor"]);
+  return result === null ? answer(errorText(id, INVALID_PARAMS, "this cursor is not from this list")) : result.answer(id);
+}
+
+function setLogLevel({ id, params }: Request, peer: Peer): Answer {
+  const level = SEVERITIES.find((name) => name === params["level"]);
+  if (level === undefined) return answer(errorText(id, INVALID_PARAMS, `params.level is one of ${SEVERITIES.join(", ")}`));
+  peer.setLogLevel(level);
+  return answer(resultText(id, "{}"));
 }
 
 /** Methods of newer protocols, which clients try first to learn that there are none here, are not found rather than early. */

@@ -4,7 +4,7 @@
  */
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
-import { internalError, notFound, unsupportedVersion } from "./dispatch.js";
+import { internalError, listTools, notFound, unsupportedVersion } from "./dispatch.js";
 import { errorText, INVALID_PARAMS, INVALID_REQUEST, isObject, METHOD_NOT_FOUND, readMessage, type Params, type Request, type RequestId } from "./jsonrpc.js";
 import type { McpServer, Peer } from "./server.js";
 import { versionNamed, type ProtocolVersion } from "./versions.js";
@@ -75,8 +75,7 @@ function request(mcp: McpServer, message: Request, peer: Peer, version: Protocol
     case "tools/call":
       return { answer: callTool(mcp, message, peer, version) };
     case "tools/list":
-      if (params["cursor"] !== undefined) return { answer: answer(errorText(id, INVALID_PARAMS, "this cursor is not from this list")) };
-      return { answer: mcp.lists.tools(version, peer.principal).answer(id) };
+      return { answer: listTools(mcp, message, peer, version) };
     case "server/discover":
       return { answer: mcp.discover(version).answer(id) };
     case "subscriptions/listen": {

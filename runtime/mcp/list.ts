@@ -13,12 +13,18 @@ import type { ProtocolVersion } from "./versions.js";
 /** How long a client of the envelope era may keep a list; a catalog changes when somebody edits it. */
 export const LIST_TTL_MS = 300_000;
 
+/**
+ * Tools on one page of tools/list. More than any catalog has in practice: clients that know no cursors see everything
+ * of all others.
+ */
+const PAGE_TOOLS = 1000;
+
 /** Distinct sets of visible tools that are remembered; there are as many as role combinations in use. */
 const MAX_VISIBILITIES = 256;
 
 export interface ToolLists {
-  /** Result of tools/list. */
-  tools(version: ProtocolVersion, principal: Principal): FixedResult;
+  /** Result of tools/list; `cursor` as the page before gave it. `null` for a cursor that is not from this list. */
+  tools(version: ProtocolVersion, principal: Principal, cursor?: unknown): FixedResult | null;
   /** Result of calling list_available_tools. */
   available(version: ProtocolVersion, principal: Principal): FixedResult;
 }
@@ -38,7 +44,8 @@ export function createLists({ engine, metaTools, authoring, infoText }: ListPart
   const restricted = engine.program.settings.security?.["rbac"] !== undefined;
   const visibilities = new Map<string, VersionLists>();
   // A list that depends on the caller must not be shared by a cache.
-  const shape = { metaTools, infoText, cacheScope: restricted ? "private" : "public" } as const;
+  const { hash } = engine.program.catalog;
+  const shape = { metaTools, infoText, hash, cacheScope: restricted ? "private" : "public" } as const;
   const everything = new VersionLists(shape, [...tools, ...authoring]);
 
   const listsFor = (principal: Principal): VersionLists => {
@@ -53,7 +60,7 @@ export function createLists({ engine, metaTools, authoring, infoText }: ListPart
     return lists;
   };
   return {
-    tools: (version, principal) => listsFor(principal).tools(version),
+    tools: (version, principal, cursor) => listsFor(principal).tools(version, cursor),
     available: (version, principal) => listsFor(principal).available(version),
   };
 }
@@ -62,11 +69,14 @@ interface ListShape {
   readonly metaTools: boolean;
   readonly infoText: string;
   readonly cacheScope: "public" | "private";
+  /** What a cursor belongs to: after a reload the old ones are refused. */
+  readonly hash: string;
 }
 
 /** The two answers of one set of tools, per protocol version, made on first use. */
 class VersionLists {
-  private readonly listed = new Map<ProtocolVersion, FixedResult>();
+  /** Pages after the first are made when they are asked for. */
+  private readonly firstPages = new Map<ProtocolVersion, FixedResult>();
   private readonly runnable = new Map<ProtocolVersion, FixedResult>();
 
   constructor(
@@ -74,13 +84,22 @@ class VersionLists {
     private readonly visible: readonly ToolDefinition[],
   ) {}
 
-  tools(version: ProtocolVersion): FixedResult {
-    return this.listed.get(version) ?? remember(this.listed, version, () => {
-      const { metaTools, infoText, cacheScope } = this.shape;
-      const listed: readonly ToolDefinition[] = metaTools ? [...META_TOOLS, ...this.visible] : this.visible;
-      const tools = listed.map((tool) => toolObject(tool, version));
-      return finishResult(JSON.stringify(version.era === "handshake" ? { tools } : { tools, ttlMs: LIST_TTL_MS, cacheScope }), version, infoText);
-    });
+  tools(version: ProtocolVersion, cursor: unknown): FixedResult | null {
+    if (cursor === undefined) return this.firstPages.get(version) ?? remember(this.firstPages, version, () => this.page(version, 0));
+    const from = readCursor(cursor, this.shape.hash);
+    return from === null || from >= this.visible.length ? null : new FixedResult(this.page(version, from));
+  }
+
+  /** The page that starts at a compiled tool; the meta tools are on the first. */
+  private page(version: ProtocolVersion, from: number): string {
+    const { metaTools, infoText, cacheScope, hash } = this.shape;
+    const until = from + PAGE_TOOLS;
+    const compiled = this.visible.slice(from, until);
+    const listed: readonly ToolDefinition[] = metaTools && from === 0 ? [...META_TOOLS, ...compiled] : compiled;
+    const tools = listed.map((tool) => toolObject(tool, version));
+    const next = until < this.visible.length ? { nextCursor: writeCursor(until, hash) } : {};
+    const caching = version.era === "envelope" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};
+    return finishResult(JSON.stringify({ tools, ...next, ...caching }), version, infoText);
   }
 
   available(version: ProtocolVersion): FixedResult {
@@ -90,6 +109,18 @@ class VersionLists {
       return finishResult(payloadResult({ rows, count: rows.length, message }, version), version, this.shape.infoText);
     });
   }
+}
+
+function writeCursor(from: number, hash: string): string {
+  return Buffer.from(`${from} ${hash}`).toString("base64url");
+}
+
+/** `null` for what `writeCursor` did not write for this catalog. */
+function readCursor(cursor: unknown, hash: string): number | null {
+  if (typeof cursor !== "string") return null;
+  const [from = "", ...rest] = Buffer.from(cursor, "base64url").toString().split(" ");
+  const known = /^[1-9]\d{0,8}$/.test(from) && rest.join(" ") === hash && writeCursor(Number(from), hash) === cursor;
+  return known ? Number(from) : null;
 }
 
 function remember(made: Map<ProtocolVersion, FixedResult>, version: ProtocolVersion, make: () => string): FixedResult {

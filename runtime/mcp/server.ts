@@ -45,7 +45,15 @@ export interface Peer {
   end(id: RequestId): void;
   /** Aborts the call with this id of this peer, if it is running. */
   cancel(id: RequestId): void;
+  /** From now on the peer wants to be told of events of this severity and above. */
+  setLogLevel(level: Severity): void;
+  /** Tells the peer of an event, if it wants that and can be told outside an answer. */
+  tell(level: Severity, data: { readonly [key: string]: unknown }): void;
 }
+
+/** Severities of notifications/message, the least first. */
+export const SEVERITIES = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+export type Severity = (typeof SEVERITIES)[number];
 
 export interface McpOptions {
   readonly engine: Engine;
@@ -58,6 +66,8 @@ export interface McpOptions {
 export function createMcpServer({ engine, info, metaTools, authoring, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const capabilities = { tools: { listChanged: true } };
+  // Told outside answers, which only a handshake can be asked for.
+  const handshakeCapabilities = { ...capabilities, logging: {} };
   return {
     engine,
     lists: createLists({ engine, metaTools, authoring: authoring?.definitions ?? [], infoText }),
@@ -66,7 +76,7 @@ export function createMcpServer({ engine, info, metaTools, authoring, log }: Mcp
     log,
     infoText,
     initialize: oncePerVersion((version) =>
-      JSON.stringify({ protocolVersion: version.name, capabilities, serverInfo: info, instructions: instructions(metaTools) }),
+      JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(metaTools) }),
     ),
     discover: oncePerVersion((version) => {
       const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(metaTools), ttlMs: LIST_TTL_MS, cacheScope: "public" };

@@ -45,4 +45,9 @@ export class HttpPeer implements Peer {
 
   /** Another request's calls belong to whoever sent it; a client cancels its own by closing the connection. */
   cancel(): void {}
+
+  /** Accepted, and without effect: there is no session to remember it in, and no stream to tell anything on. */
+  setLogLevel(): void {}
+
+  tell(): void {}
 }

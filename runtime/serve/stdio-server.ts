@@ -2,8 +2,8 @@
 import type { Principal } from "../abi/call.js";
 import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
 import type { Answer } from "../mcp/answer.js";
-import type { RequestId } from "../mcp/jsonrpc.js";
-import type { McpServer, Peer } from "../mcp/server.js";
+import { notificationText, type RequestId } from "../mcp/jsonrpc.js";
+import { SEVERITIES, type McpServer, type Peer, type Severity } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
 import { Idle } from "./idle.js";
 import { openLines, type LineOutput } from "../transport/stdio.js";
@@ -30,7 +30,7 @@ export interface StdioStreams {
 
 /** Starts answering. `mcp` is asked for at each message, so that a reload takes effect with the next one. */
 export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams, onInitialized: () => void): StdioServer {
-  const peer = new StdioPeer(onInitialized);
+  const peer = new StdioPeer(onInitialized, (text) => lines.send(text));
   const idle = new Idle();
   let draining = false;
   let resolveEnded: () => void = () => undefined;
@@ -81,7 +81,21 @@ class StdioPeer implements Peer {
   /** Running calls; the controller is made when a call asks for its signal, or when it is cancelled. */
   private readonly calls = new Map<RequestId, AbortController | null>();
 
-  constructor(private readonly onAgreed: () => void) {}
+  private logLevel: Severity | null = null;
+
+  constructor(
+    private readonly onAgreed: () => void,
+    private readonly send: (text: string) => void,
+  ) {}
+
+  setLogLevel(level: Severity): void {
+    this.logLevel = level;
+  }
+
+  tell(level: Severity, data: { readonly [key: string]: unknown }): void {
+    if (this.logLevel === null || SEVERITIES.indexOf(level) < SEVERITIES.indexOf(this.logLevel)) return;
+    this.send(notificationText("notifications/message", { level, logger: "toolsrv", data }));
+  }
 
   agree(version: ProtocolVersion): void {
     this.version = version;

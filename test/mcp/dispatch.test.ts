@@ -1,13 +1,13 @@
 import * as assert from "node:assert/strict";
 import { createEngine } from "../../runtime/call/engine.js";
-import type { Principal } from "../../runtime/abi/call.js";
+import type { CallContext, Principal, Program } from "../../runtime/abi/call.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
 import type { RequestId } from "../../runtime/mcp/jsonrpc.js";
-import { createMcpServer, type McpServer, type Peer } from "../../runtime/mcp/server.js";
+import { createMcpServer, type McpServer, type Peer, type Severity } from "../../runtime/mcp/server.js";
 import { HANDSHAKE_VERSIONS, versionNamed, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog, type Log } from "../../runtime/observe/log.js";
 import { suite } from "../lib/suite.js";
-import { fixtureProgram } from "./program.js";
+import { fixtureProgram, rowsEnvelope } from "./program.js";
 
 const test = suite("dispatch");
 
@@ -21,8 +21,8 @@ function logged(): Logged {
   return { lines, log: createLog({ format: "json", level: "debug", write: (line) => void lines.push(line) }) };
 }
 
-function server(options: { metaTools?: boolean; log?: Log } = {}): McpServer {
-  const engine = createEngine(fixtureProgram(), { env: new Map() });
+function server(options: { metaTools?: boolean; log?: Log; program?: Program } = {}): McpServer {
+  const engine = createEngine(options.program ?? fixtureProgram(), { env: new Map() });
   const info = { name: "fixture", title: "toolsrv", version: "0.0.0" };
   return createMcpServer({ engine, info, metaTools: options.metaTools ?? true, log: options.log ?? logged().log });
 }
@@ -58,6 +58,16 @@ class TestPeer implements Peer {
   cancel(id: RequestId): void {
     this.running.get(id)?.abort();
   }
+
+  readonly told: unknown[] = [];
+
+  setLogLevel(level: Severity): void {
+    this.told.push(level);
+  }
+
+  tell(level: Severity, data: unknown): void {
+    this.told.push([level, data]);
+  }
 }
 
 interface Said {
@@ -81,7 +91,7 @@ test("initialize echoes each supported version and says who answers", async () =
     const said = await say(server(), peer, request("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "c", version: "1" } }));
     assert.equal(said?.body.result.protocolVersion, version);
     assert.deepEqual(said?.body.result.serverInfo, { name: "fixture", title: "toolsrv", version: "0.0.0" });
-    assert.deepEqual(said?.body.result.capabilities, { tools: { listChanged: true } });
+    assert.deepEqual(said?.body.result.capabilities, { tools: { listChanged: true }, logging: {} });
     assert.equal(peer.version?.name, version);
   }
 });
@@ -330,6 +340,48 @@ test("an unknown method is -32601, a foreign cursor -32602", async () => {
   assert.equal((await say(server(), new TestPeer(), request("resources/list")))?.body.error.code, -32601);
   assert.equal((await say(server(), new TestPeer(), request("__proto__")))?.body.error.code, -32601);
   assert.equal((await say(server(), new TestPeer(), request("tools/list", { cursor: "abc" })))?.body.error.code, -32602);
+});
+
+test("logging/setLevel takes the eight severities; a call then tells of warnings and of a store that is down", async () => {
+  const warn = { warn: async (_: never, call: CallContext) => (call.warnings.push("VB4030"), rowsEnvelope([], call)) };
+  const mcp = server({ program: fixtureProgram({}, warn) });
+  const peer = new TestPeer();
+  assert.deepEqual((await say(mcp, peer, request("logging/setLevel", { level: "warning" })))?.body.result, {});
+  assert.equal((await say(mcp, peer, request("logging/setLevel", { level: "loud" })))?.body.error.code, -32602);
+  await say(mcp, peer, call("warn"));
+  await say(mcp, peer, call("store_down"));
+  await say(mcp, peer, call("echo", { text: "quiet" }));
+  assert.deepEqual(peer.told, [
+    "warning",
+    ["warning", { tool: "warn", warnings: ["VB4030"] }],
+    ["error", { tool: "store_down", code: "backend_unreachable", message: "cannot open the file" }],
+  ]);
+});
+
+test("a catalog of more than a thousand tools is listed in pages, and a cursor is good for its own list only", async () => {
+  const many = (hash: string): Program => {
+    const program = fixtureProgram();
+    const [first] = program.tools;
+    assert.ok(first !== undefined);
+    const tools = Array.from({ length: 2500 }, (_, index) => ({ ...first, name: `tool_${index}` }));
+    return { ...program, tools, catalog: { ...program.catalog, hash } };
+  };
+  const mcp = server({ program: many("sha256:a") });
+  const names: string[] = [];
+  const sizes: number[] = [];
+  for (let cursor: unknown; ; ) {
+    const { result } = (await say(mcp, new TestPeer(), request("tools/list", cursor === undefined ? {} : { cursor })))?.body ?? {};
+    sizes.push(result.tools.length);
+    names.push(...result.tools.map((tool: { name: string }) => tool.name));
+    cursor = result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  assert.deepEqual(sizes, [1002, 1000, 500]);
+  assert.equal(new Set(names).size, 2502);
+  const { nextCursor } = (await say(server({ program: many("sha256:b") }), new TestPeer(), request("tools/list")))?.body.result ?? {};
+  for (const cursor of [nextCursor, "", "MTAwMA", 1000, null, {}, Buffer.from("2500 sha256:a").toString("base64url"), Buffer.from("-1 sha256:a").toString("base64url")]) {
+    assert.equal((await say(mcp, new TestPeer(), request("tools/list", { cursor })))?.body.error.code, -32602, JSON.stringify(cursor));
+  }
 });
 
 test.run();

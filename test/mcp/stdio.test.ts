@@ -110,6 +110,19 @@ test("a cancelled call has no answer", async () => {
   });
 });
 
+test("a client that asked for errors is told of a store that is down before it gets the answer", async () => {
+  await withServer([], async (lines) => {
+    await lines.initialize();
+    lines.send(call(1, "store_down"));
+    assert.equal((await lines.next())?.["id"], 1, "nothing is told unasked");
+    await lines.ask(2, "logging/setLevel", { level: "error" });
+    lines.send(call(3, "store_down"));
+    const told = await lines.next();
+    assert.deepEqual([told?.["method"], told?.["params"]], ["notifications/message", { level: "error", logger: "toolsrv", data: { tool: "store_down", code: "backend_unreachable", message: "cannot open the file" } }]);
+    assert.equal((await lines.next())?.["id"], 3);
+  });
+});
+
 test("stray writes to standard output go to standard error", async () => {
   await withServer([], async (lines, served) => {
     await lines.initialize();
