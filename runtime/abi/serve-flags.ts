@@ -25,7 +25,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "log-format", value: "FORMAT", help: "text or json (default text)" },
   { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },
   { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
-  { name: "watch", default: true, help: "reload the catalog when it is saved (stdio)", unavailable: true },
+  { name: "watch", default: true, help: "reload the catalog when it is saved (stdio only; a built server has none)" },
   { name: "enable-define", help: "advertise describe_collection and define_tool", unavailable: true },
   { name: "public-url", value: "URL", help: "https:// address of the server", unavailable: true },
   { name: "jwt-issuer", value: "URL", help: "expected issuer", unavailable: true },

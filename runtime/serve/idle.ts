@@ -19,7 +19,7 @@ export class Idle {
   wait(timeoutMs: number): Promise<boolean> {
     if (this.running === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), timeoutMs);
+      const timer = timeoutMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => resolve(false), timeoutMs);
       this.waiting.push(() => {
         clearTimeout(timer);
         resolve(true);

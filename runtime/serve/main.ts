@@ -13,6 +13,7 @@ import { urlHost } from "./address.js";
 import { readEnvFile } from "./env-file.js";
 import { EXIT, StartError } from "./exit.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
+import { Live, type ProgramSource } from "./live.js";
 import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "./options.js";
 import { serveStdio } from "./stdio-server.js";
 
@@ -54,45 +55,68 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
 }
 
 /**
- * Serves until the client leaves or the process is asked to stop; returns the exit code.
+ * Serves until the client leaves or the process is asked to stop; returns the exit code. With a source, the catalog
+ * is reloaded when it changes (stdio, unless --no-watch).
  * @throws StartError, or ToolError missing_env / tds_invalid, when it cannot start.
  */
-export async function serveProgram(program: Program, options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo): Promise<number> {
-  checkEnv(program, env);
+export async function serveProgram(program: Program, options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
-  const engine = createEngine(program, { env, now: io.now });
   const name = options.name ?? TITLE;
-  const mcp = createMcpServer({ engine, info: { name, title: TITLE, version: version() }, metaTools: mayUseMetaTools(program, options), log });
+  const info = { name, title: TITLE, version: version() };
+  const start = (served: Program): McpServer => {
+    checkEnv(served, env);
+    return createMcpServer({ engine: createEngine(served, { env, now: io.now }), info, metaTools: mayUseMetaTools(served, options), log });
+  };
   try {
-    return await (options.http === null ? runStdio(mcp, name, options, log, io) : runHttp(mcp, name, options, log, io));
+    if (options.http !== null) return await runHttp(start(program), name, options, log, io);
+    return await runStdio(program, start, name, options, log, io, options.watch ? source : undefined);
   } finally {
-    await engine.close();
     await log.flush();
   }
 }
 
-async function runStdio(mcp: McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
+async function runStdio(program: Program, start: (program: Program) => McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {
+  const live = new Live(program, {
+    source: source ?? UNWATCHED,
+    start,
+    notify: (text) => server.notify(text),
+    note: io.note,
+    explain(error) {
+      if (isToolError(error)) return error.message;
+      log.error("reload failed", { error });
+      return null;
+    },
+  });
   // Validators and handlers are loaded while the client reads the answer to its handshake.
-  const onInitialized = (): void => void setImmediate(() => mcp.engine.load().catch((error: unknown) => log.error("handlers cannot be loaded", { error })));
-  const server = serveStdio(() => mcp, { input: io.stdin, output: io.takeStdout() }, onInitialized);
-  banner(mcp, name, options, io, "on stdio");
+  const onInitialized = (): void => void setImmediate(() => live.mcp.engine.load().catch((error: unknown) => log.error("handlers cannot be loaded", { error })));
+  const server = serveStdio(() => live.mcp, { input: io.stdin, output: io.takeStdout() }, onInitialized);
+  banner(live.mcp, name, options, io, "on stdio");
+  if (source !== undefined) io.note(`watching ${source.name}\n`);
   if (io.stdin.isTTY === true) io.note("reading MCP messages from this terminal; for HTTP: --http 127.0.0.1:8080 --auth none\n");
   await Promise.race([server.ended, aborted(io.stop)]);
   await server.drain(options.shutdownGraceMs);
+  await live.close();
   return EXIT.OK;
 }
+
+/** A built server: there is nothing to watch. */
+const UNWATCHED: ProgramSource = { name: "", watch: () => () => undefined, load: () => Promise.resolve(null) };
 
 async function runHttp(mcp: McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
   const { http: address, allowOrigins, liveEmbed } = options;
   if (address === null) throw new TypeError("no address");
-  const { serveHttp } = await import("./http-server.js");
-  await mcp.engine.load();
-  const server = await serveHttp(() => mcp, { address, allowOrigins, liveEmbed, log, now: io.now });
-  banner(mcp, name, options, io, `on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
-  await aborted(io.stop);
-  log.info("draining", { in_flight: server.inFlight });
-  if (!(await server.drain(options.shutdownGraceMs))) log.warn("calls were cut off at the end of the grace period");
-  return EXIT.OK;
+  try {
+    const { serveHttp } = await import("./http-server.js");
+    await mcp.engine.load();
+    const server = await serveHttp(() => mcp, { address, allowOrigins, liveEmbed, log, now: io.now });
+    banner(mcp, name, options, io, `on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
+    await aborted(io.stop);
+    log.info("draining", { in_flight: server.inFlight });
+    if (!(await server.drain(options.shutdownGraceMs))) log.warn("calls were cut off at the end of the grace period");
+    return EXIT.OK;
+  } finally {
+    await mcp.engine.close();
+  }
 }
 
 /** One line on stderr that says what is served, and where. */

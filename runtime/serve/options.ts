@@ -22,6 +22,8 @@ export interface ServeOptions {
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
   readonly liveEmbed: boolean;
+  /** Reload the catalog when it is saved; only on stdio, and only where there is a compiler. */
+  readonly watch: boolean;
 }
 
 /** Values by long name; switches are booleans. */
@@ -88,6 +90,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     logFormat: oneOf("log-format", text("log-format") ?? "text", LOG_FORMATS),
     logLevel: oneOf("log-level", (text("log-level") ?? "info").toLowerCase(), LOG_LEVELS),
     liveEmbed: values["live-embed"] === true,
+    watch: values["watch"] !== false && http === null,
   };
 }
 

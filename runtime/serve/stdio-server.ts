@@ -21,6 +21,8 @@ export interface StdioServer {
   readonly inFlight: number;
   /** Stops taking messages; resolves when the running calls are answered or `graceMs` is over. */
   drain(graceMs: number): Promise<void>;
+  /** Sends a notification, unless the client has not initialized yet. */
+  notify(text: string): void;
 }
 
 export interface StdioStreams {
@@ -64,6 +66,9 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
     ended,
     get inFlight() {
       return idle.running;
+    },
+    notify(text) {
+      if (peer.version !== null) lines.send(text);
     },
     async drain(graceMs) {
       draining = true;

@@ -2,9 +2,10 @@
  * `toolsrv serve`: compiles the catalog in memory and hands the same program to the runtime that `out/server.js`
  * would hand it. From there on the two are one.
  */
-import { dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Program } from "../../../runtime/abi/call.js";
+import type { ProgramSource } from "../../../runtime/serve/live.js";
 import { compile, findPackages, readCatalog, readEnvFile } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic } from "../../ir.js";
@@ -30,12 +31,29 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   try {
     const options = serveOptions(invocation.options);
     const { program, env } = await load(invocation, io);
-    return program === null ? EXIT.USAGE : await serveProgram(program, options, env, processIo(io.signal));
+    if (program === null) return EXIT.USAGE;
+    const source = options.watch ? await sourceOf(invocation, io) : undefined;
+    return await serveProgram(program, options, env, processIo(io.signal), source);
   } catch (error) {
     if (error instanceof StartError && error.exitCode === EXIT.USAGE) throw new UsageError(error.message);
     return startFailure(error, io.stderr);
   }
 };
+
+/** The catalog as something that can be watched and loaded again. */
+async function sourceOf(invocation: Invocation, io: Io): Promise<ProgramSource> {
+  const { watchFiles } = await import("../../../runtime/serve/watch.js");
+  const path = resolve(io.cwd, invocation.args[0] ?? "");
+  return {
+    name: basename(path),
+    watch: (onChange) =>
+      watchFiles([path, join(dirname(path), DRAFTS_FILE)], onChange, (error) => io.stderr.write(`toolsrv serve: changes of ${basename(path)} cannot be watched: ${error.message}\n`)),
+    load: async () => (await load(invocation, io)).program,
+  };
+}
+
+/** Drafts beside the catalog are read with it. */
+const DRAFTS_FILE = "tools.drafts.yaml";
 
 async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
   const shown = args[0] ?? "";
