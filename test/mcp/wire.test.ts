@@ -1,0 +1,99 @@
+/**
+ * The exact bytes of each protocol version: what a client sees may change only together with a file under
+ * test/golden/wire. UPDATE=1 writes the files.
+ */
+import * as assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createEngine } from "../../runtime/call/engine.js";
+import { createMcpServer } from "../../runtime/mcp/server.js";
+import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
+import { createLog } from "../../runtime/observe/log.js";
+import { Idle } from "../../runtime/serve/idle.js";
+import { originRules } from "../../runtime/serve/origins.js";
+import { createRoutes } from "../../runtime/serve/routes.js";
+import { Subscriptions } from "../../runtime/serve/subscriptions.js";
+import { createHttpServer } from "../../runtime/transport/uws.js";
+import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { repo } from "../lib/repo.js";
+import { suite } from "../lib/suite.js";
+import { fixtureProgram } from "./program.js";
+
+const test = suite("wire");
+
+const FOLDER = repo("test/golden/wire");
+
+interface Exchange {
+  readonly name: string;
+  readonly method: string;
+  readonly params?: { readonly [key: string]: unknown };
+  /** Replaces the whole body. */
+  readonly body?: string;
+}
+
+const EXCHANGES: readonly Exchange[] = [
+  { name: "initialize", method: "initialize", params: { protocolVersion: "VERSION", capabilities: {}, clientInfo: { name: "golden", version: "1" } } },
+  { name: "initialize, unsupported", method: "initialize", params: { protocolVersion: "1999-01-01" } },
+  { name: "server/discover", method: "server/discover" },
+  { name: "ping", method: "ping" },
+  { name: "tools/list", method: "tools/list" },
+  { name: "tools/list, foreign cursor", method: "tools/list", params: { cursor: "x" } },
+  { name: "tools/call", method: "tools/call", params: { name: "echo", arguments: { text: 'é"\n' } } },
+  { name: "tools/call, through run_tool", method: "tools/call", params: { name: "run_tool", arguments: { name: "echo", arguments: { text: "x" } } } },
+  { name: "tools/call, list_available_tools", method: "tools/call", params: { name: "list_available_tools" } },
+  { name: "tools/call, run_tool without a name", method: "tools/call", params: { name: "run_tool", arguments: {} } },
+  { name: "tools/call, wrong argument", method: "tools/call", params: { name: "echo", arguments: { text: 5 } } },
+  { name: "tools/call, unknown tool", method: "tools/call", params: { name: "ecko", arguments: {} } },
+  { name: "tools/call, store down", method: "tools/call", params: { name: "store_down" } },
+  { name: "tools/call, refused", method: "tools/call", params: { name: "forbidden" } },
+  { name: "tools/call, rate limit", method: "tools/call", params: { name: "limited" } },
+  { name: "tools/call, bug", method: "tools/call", params: { name: "bug" } },
+  { name: "tools/call, no name", method: "tools/call", params: {} },
+  { name: "unknown method", method: "resources/list" },
+  { name: "notification", method: "", body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' },
+  { name: "batch", method: "", body: '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]' },
+  { name: "no JSON-RPC", method: "", body: '{"id":1}' },
+  { name: "no JSON", method: "", body: "{" },
+];
+
+/** The answers of one version as text: a line with name and status, the headers that are ours, the body. */
+async function record(port: number, version: ProtocolVersion): Promise<string> {
+  const envelope = { _meta: { "io.modelcontextprotocol/protocolVersion": version.name, "io.modelcontextprotocol/clientCapabilities": {} } };
+  const parts: string[] = [];
+  for (const { name, method, params = {}, body } of EXCHANGES) {
+    const asked = params["protocolVersion"] === "VERSION" ? { ...params, protocolVersion: version.name } : params;
+    const message = { jsonrpc: "2.0", id: "golden", method, params: version.era === "envelope" ? { ...asked, ...envelope } : asked };
+    const mirror: { readonly [header: string]: string } =
+      version.era === "envelope" && body === undefined ? { "mcp-method": method, ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}) } : {};
+    const answer = await rawHttp(port, rawPost("/mcp", body ?? JSON.stringify(message), { accept: "application/json", "mcp-protocol-version": version.name, ...mirror }));
+    const shown = Object.entries(answer.headers).filter(([header]) => !["date", "uwebsockets", "content-length"].includes(header));
+    parts.push(`=== ${name}: ${answer.status}\n${shown.map(([header, value]) => `${header}: ${value}\n`).join("")}${answer.body}\n`);
+  }
+  return parts.join("\n");
+}
+
+test("every version answers with the recorded bytes, and no record is left over", async () => {
+  const engine = createEngine(fixtureProgram(), { env: new Map() });
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
+  const { routes, notFound } = createRoutes({
+    mcp: () => mcp, idle: new Idle(), draining: () => false, origins: originRules(true, []), tenantHeaders: [],
+    subscriptions: new Subscriptions(() => mcp.infoText),
+    readiness: { ask: () => Promise.reject(new Error("not asked here")) },
+  });
+  const server = createHttpServer({ routes, notFound, onError: () => undefined });
+  const { port } = await server.listen("127.0.0.1", 0);
+  try {
+    mkdirSync(FOLDER, { recursive: true });
+    for (const version of VERSIONS) {
+      const file = `${FOLDER}/${version.name}.txt`;
+      const recorded = await record(port, version);
+      if (process.env["UPDATE"] === "1") writeFileSync(file, recorded);
+      assert.equal(recorded, readFileSync(file, "utf8"), version.name);
+    }
+    assert.deepEqual(readdirSync(FOLDER).sort(), VERSIONS.map((version) => `${version.name}.txt`).sort());
+  } finally {
+    server.close();
+  }
+});
+
+test.run();
