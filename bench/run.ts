@@ -11,8 +11,9 @@ import { search } from "./cases/search.js";
 import { start } from "./cases/start.js";
 import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
+import { trace } from "./cases/trace.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search, start, scale];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search, start, scale, trace];
 
 function row(result: Comparison): string {
   const figure = (value: number): string => `${value >= 1000 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value < 10 ? 2 : 1)} ${result.unit}`;

@@ -66,6 +66,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   const store = await openSqliteStore({
     layout,
     readers: settings.db_pool_size,
+    fullBatch: settings.worker_batch_size,
     sampleRate: settings.sample_rate,
     eventCap: settings.per_run_event_cap,
     prices: settings.model_prices as ModelPrices,

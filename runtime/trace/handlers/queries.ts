@@ -8,7 +8,7 @@ type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "s
 export function queryHandlers({ store, queue, counters, hub, uptimeS }: HandlerContext): QueryHandlers {
   return {
     async getStats({ extended }) {
-      const { total_events, avg_run_duration_ms, events_indexed, blob_size_bytes, ...stored } = await store.read.stats();
+      const { total_events, avg_run_duration_ms, events_indexed, blob_size_bytes, ...stored } = await store.read.stats(isOn(extended));
       const body: Stats = {
         ...stored,
         queue_depth: queue.depth,

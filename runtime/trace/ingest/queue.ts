@@ -1,7 +1,10 @@
 /**
  * Events between their acceptance and their commit. It is bounded in events and in bytes: what does not fit is refused
- * whole and counted, never dropped in silence. One batch is with the store at any time.
+ * whole and counted, never dropped in silence. One batch is with the store at any time. Waiting batches are kept as
+ * the bytes in which they cross to the store's thread: as objects they would outlive the young generation and make
+ * the heap several times larger.
  */
+import { serialize } from "node:v8";
 import type { Incoming } from "../model.js";
 import { type BatchOutcome, StorageFullError, type TraceStore } from "../store/store.js";
 import type { Counters } from "./counters.js";
@@ -23,8 +26,10 @@ export interface QueueOptions {
 /** "full": no room; "stopping": the service ends; "storage": the disk is full, and was a moment ago. */
 export type Refusal = "full" | "stopping" | "storage";
 
-interface Entry {
-  readonly event: Incoming;
+/** A batch that is closed. */
+interface Sealed {
+  readonly data: Uint8Array;
+  readonly count: number;
   readonly bytes: number;
 }
 
@@ -40,8 +45,11 @@ interface Waiter {
 const RETRY_MS = 1000;
 
 export class IngestQueue {
-  #entries: Entry[] = [];
-  #head = 0;
+  readonly #sealed: Sealed[] = [];
+  /** The batch that is being filled. */
+  #open: Incoming[] = [];
+  #openBytes = 0;
+  #waiting = 0;
   #bytes = 0;
   #inFlight = 0;
   #offered = 0;
@@ -56,7 +64,7 @@ export class IngestQueue {
 
   /** Events that are accepted and not committed. */
   get depth(): number {
-    return this.#entries.length - this.#head + this.#inFlight;
+    return this.#waiting + this.#inFlight;
   }
 
   get max(): number {
@@ -71,7 +79,12 @@ export class IngestQueue {
       return refusal;
     }
     const each = events.length === 0 ? 0 : bytes / events.length;
-    for (const event of events) this.#entries.push({ event, bytes: each });
+    for (const event of events) {
+      this.#open.push(event);
+      this.#openBytes += each;
+      if (this.#open.length >= this.options.batchSize) this.#seal();
+    }
+    this.#waiting += events.length;
     this.#bytes += bytes;
     this.#offered += events.length;
     if (!this.#pumping) this.#schedule();
@@ -99,8 +112,7 @@ export class IngestQueue {
   }
 
   #schedule(): void {
-    const waiting = this.#entries.length - this.#head;
-    if (waiting >= this.options.batchSize || this.options.lingerMs === 0) {
+    if (this.#sealed.length > 0 || this.options.lingerMs === 0) {
       if (this.#timer !== null) clearTimeout(this.#timer);
       this.#timer = null;
       void this.#pump();
@@ -112,33 +124,34 @@ export class IngestQueue {
     }, this.options.lingerMs);
   }
 
+  #seal(): void {
+    this.#sealed.push({ data: serialize(this.#open), count: this.#open.length, bytes: this.#openBytes });
+    this.#open = [];
+    this.#openBytes = 0;
+  }
+
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
-    while (this.#head < this.#entries.length) {
-      const taken = this.#entries.slice(this.#head, this.#head + this.options.batchSize);
-      this.#head += taken.length;
-      if (this.#head > 4096 && this.#head * 2 > this.#entries.length) {
-        this.#entries = this.#entries.slice(this.#head);
-        this.#head = 0;
-      }
-      this.#inFlight = taken.length;
-      const error = await this.#write(taken.map((entry) => entry.event));
+    while (this.#waiting > 0) {
+      if (this.#sealed.length === 0) this.#seal();
+      const batch = this.#sealed.shift();
+      if (batch === undefined) break;
+      this.#waiting -= batch.count;
+      this.#inFlight = batch.count;
+      const error = await this.#write(batch);
       this.#inFlight = 0;
-      this.#bytes = Math.max(0, this.#bytes - taken.reduce((sum, entry) => sum + entry.bytes, 0));
-      this.#finished += taken.length;
-      this.#wake(error, this.#finished - taken.length);
+      this.#bytes = this.#waiting === 0 ? 0 : Math.max(0, this.#bytes - batch.bytes);
+      this.#finished += batch.count;
+      this.#wake(error, this.#finished - batch.count);
     }
-    this.#entries = [];
-    this.#head = 0;
-    this.#bytes = 0;
     this.#pumping = false;
   }
 
-  async #write(batch: readonly Incoming[]): Promise<Error | null> {
+  async #write(batch: Sealed): Promise<Error | null> {
     const { counters, store } = this.options;
     try {
-      const outcome = await store.write(batch);
+      const outcome = await store.write(batch.data);
       counters.processed += outcome.stored;
       counters.duplicates += outcome.duplicates;
       counters.sampledOut += outcome.sampledOut;
@@ -150,9 +163,9 @@ export class IngestQueue {
       return null;
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      counters.dropped += batch.length;
+      counters.dropped += batch.count;
       if (error instanceof StorageFullError) this.#fullUntil = this.options.monotonic() + RETRY_MS;
-      this.options.onFailed(error, batch.length);
+      this.options.onFailed(error, batch.count);
       return error;
     }
   }

@@ -69,7 +69,7 @@ export interface RecorderOptions {
 }
 
 /** Calls held in memory over all runs; the runs used least recently are let go beyond. */
-const MAX_CALLS = 60_000;
+const MAX_CALLS = 30_000;
 const MAX_MODELS = 20;
 const MAX_UNROOTED = 50_000;
 const MAX_SKIPPED = 100_000;

@@ -2,7 +2,7 @@
  * What the service needs of a store, whichever it is. Writing goes through one batch at a time; reading never waits
  * for it. Answers of reads arrive as JSON text, ready to be sent.
  */
-import type { Incoming, RunExtended, StatsExtended } from "../model.js";
+import type { RunExtended, StatsExtended } from "../model.js";
 import type { components } from "../api.types.gen.js";
 
 declare const shape: unique symbol;
@@ -116,7 +116,8 @@ export interface TraceReader {
   target(runId: string): Promise<Target | null>;
   steps(query: StepPageQuery): Promise<StepPage | null>;
   payload(runId: string, eventId: string): Promise<{ readonly found: Json<Schemas["StepPayload"]> } | { readonly miss: PayloadMiss }>;
-  stats(): Promise<StoreStats>;
+  /** Without `extended` what takes a look at every run is left out as `null`. */
+  stats(extended: boolean): Promise<StoreStats>;
   topology(scope: string): Promise<Json<Schemas["Topology"]>>;
   /** Nodes and edges of `all` whose keys are given. */
   changed(nodes: readonly string[], edges: readonly string[]): Promise<Json<Schemas["Topology"]>>;
@@ -131,8 +132,11 @@ export interface TraceReader {
 
 export interface TraceStore {
   readonly read: TraceReader;
-  /** @throws StorageFullError when nothing could be stored for lack of room. */
-  write(batch: readonly Incoming[]): Promise<BatchOutcome>;
+  /**
+   * Stores a batch, given as `serialize(events)` of node:v8 with events of type Incoming[]; the bytes are given away.
+   * @throws StorageFullError when nothing could be stored for lack of room.
+   */
+  write(batch: Uint8Array): Promise<BatchOutcome>;
   /** From now on frames of the run are made. Returns the last sequence number that they leave out. */
   watch(rootId: string, extended: boolean): Promise<number>;
   unwatch(rootId: string, extended: boolean): void;

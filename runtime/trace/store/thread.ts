@@ -73,11 +73,20 @@ export class Thread {
   }
 
   call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    return this.#send(method, args, []);
+  }
+
+  /** A call whose bytes are handed over instead of copied. */
+  give(method: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#send(method, [bytes], bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []);
+  }
+
+  #send(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[]): Promise<unknown> {
     if (this.#dead !== null) return Promise.reject(this.#dead);
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, method, args } satisfies CallMessage);
+      this.#worker.postMessage({ id, method, args } satisfies CallMessage, [...transfer]);
     });
   }
 
@@ -99,9 +108,12 @@ export class Thread {
 
 /** Threads do not inherit the loader by which a development run reads TypeScript; they are given it. */
 function startWorker(entry: URL, workerData: unknown): Worker {
-  if (!entry.pathname.endsWith(".ts")) return new Worker(entry, { workerData });
+  // Short-lived objects are most of what a thread makes; without a bound they are collected late and the memory of all
+  // threads adds up.
+  const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 384 };
+  if (!entry.pathname.endsWith(".ts")) return new Worker(entry, { workerData, resourceLimits });
   const bootstrap = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
-  return new Worker(bootstrap, { workerData, eval: true, execArgv: [] });
+  return new Worker(bootstrap, { workerData, eval: true, execArgv: [], resourceLimits });
 }
 
 /** Address of a thread's code beside this file, whether it runs from its source or compiled. */

@@ -44,57 +44,84 @@ export class MergedIds {
   }
 }
 
-/** The part in memory, and the merged one behind it. */
+const FIRST_CAPACITY = 4096;
+
+/**
+ * The part in memory, and the merged one behind it. A hash table in plain arrays, 28 bytes an entry: the indexer may
+ * fall behind by a million steps when the machine is busy.
+ */
 export class RecentIds {
-  readonly #seqs = new Map<number, number | number[]>();
-  /** Hashes in order of their steps, to forget them by. */
-  #order: { seq: number; hash: number }[] = [];
-  #forgotten = 0;
+  #hashes = new Float64Array(FIRST_CAPACITY);
+  #seqs = new Float64Array(FIRST_CAPACITY);
+  /** The entry before this one in the same bucket, or -1. */
+  #before = new Int32Array(FIRST_CAPACITY);
+  /** The last entry of each bucket, or -1. */
+  #last = new Int32Array(FIRST_CAPACITY * 2).fill(-1);
+  /** Entries from `#from` to `#to` are there, in order of their steps. */
+  #from = 0;
+  #to = 0;
 
   constructor(private readonly merged: MergedIds) {}
 
   get size(): number {
-    return this.#order.length - this.#forgotten;
+    return this.#to - this.#from;
   }
 
   add(hash: number, seq: number): void {
-    const held = this.#seqs.get(hash);
-    if (held === undefined) this.#seqs.set(hash, seq);
-    else if (typeof held === "number") this.#seqs.set(hash, [held, seq]);
-    else held.push(seq);
-    this.#order.push({ seq, hash });
+    if (this.#to === this.#hashes.length) this.#grow();
+    this.#hashes[this.#to] = hash;
+    this.#seqs[this.#to] = seq;
+    this.#chain(this.#to);
+    this.#to += 1;
   }
 
   find(hash: number): readonly number[] {
-    const held = this.#seqs.get(hash);
+    const found: number[] = [];
+    for (let at = this.#last[this.#bucket(hash)] ?? -1; at >= this.#from; at = this.#before[at] ?? -1) {
+      if (this.#hashes[at] === hash) found.push(this.#seqs[at] ?? 0);
+    }
     const merged = this.merged.find(hash);
-    if (held === undefined) return merged;
-    return [...merged, ...(typeof held === "number" ? [held] : held)];
+    return found.length === 0 ? merged : [...merged, ...found.reverse()];
   }
 
   /** Steps up to `seq` are merged now. */
   forget(seq: number): void {
-    while (this.#forgotten < this.#order.length) {
-      const entry = this.#order[this.#forgotten];
-      if (entry === undefined || entry.seq > seq) break;
-      const held = this.#seqs.get(entry.hash);
-      if (Array.isArray(held) && held.length > 1) held.shift();
-      else this.#seqs.delete(entry.hash);
-      this.#forgotten += 1;
-    }
-    if (this.#forgotten > 10_000 && this.#forgotten * 2 > this.#order.length) {
-      this.#order = this.#order.slice(this.#forgotten);
-      this.#forgotten = 0;
+    while (this.#from < this.#to && (this.#seqs[this.#from] ?? 0) <= seq) this.#from += 1;
+  }
+
+  /** Forgets what is in memory from `seq` on: it was not stored after all. */
+  undo(seq: number): void {
+    while (this.#to > this.#from && (this.#seqs[this.#to - 1] ?? 0) >= seq) {
+      this.#to -= 1;
+      this.#last[this.#bucket(this.#hashes[this.#to] ?? 0)] = this.#before[this.#to] ?? -1;
     }
   }
 
-  /** Forgets steps from `seq` on: they were not stored after all. */
-  undo(seq: number): void {
-    for (let entry = this.#order.at(-1); entry !== undefined && entry.seq >= seq && this.#order.length > this.#forgotten; entry = this.#order.at(-1)) {
-      const held = this.#seqs.get(entry.hash);
-      if (Array.isArray(held) && held.length > 1) held.pop();
-      else this.#seqs.delete(entry.hash);
-      this.#order.pop();
-    }
+  #bucket(hash: number): number {
+    // The low bits of ids that sort by time are their random ones.
+    return (hash % 0x1_0000_0000 ^ hash / 0x10_0000) & (this.#last.length - 1);
+  }
+
+  #chain(at: number): void {
+    const bucket = this.#bucket(this.#hashes[at] ?? 0);
+    this.#before[at] = this.#last[bucket] ?? -1;
+    this.#last[bucket] = at;
+  }
+
+  /** Drops what is forgotten, and doubles when that was little. */
+  #grow(): void {
+    const kept = this.size;
+    const capacity = kept * 2 > this.#hashes.length ? this.#hashes.length * 2 : Math.max(FIRST_CAPACITY, this.#hashes.length);
+    const hashes = new Float64Array(capacity);
+    const seqs = new Float64Array(capacity);
+    hashes.set(this.#hashes.subarray(this.#from, this.#to));
+    seqs.set(this.#seqs.subarray(this.#from, this.#to));
+    this.#hashes = hashes;
+    this.#seqs = seqs;
+    this.#before = new Int32Array(capacity);
+    this.#last = new Int32Array(capacity * 2).fill(-1);
+    this.#from = 0;
+    this.#to = kept;
+    for (let at = 0; at < kept; at++) this.#chain(at);
   }
 }

@@ -11,6 +11,8 @@ import { Thread, threadEntry } from "../thread.js";
 export interface SqliteStoreOptions extends Omit<WriterOptions, "now"> {
   /** Threads that read. */
   readonly readers: number;
+  /** Events of a batch that tells that more are waiting. */
+  readonly fullBatch: number;
   readonly log: (level: "warn" | "error", message: string) => void;
   /** A thread ended on its own; the store answers nothing any more. */
   readonly onDeath: (error: Error) => void;
@@ -22,6 +24,7 @@ const ERASE_STEPS = 500;
 /** Opens the directory. @throws StoreOpenError when it is in use, damaged or not ours. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<TraceStore> {
   const { log, onDeath, readers: readerCount, ...data } = options;
+  const pressure = new SharedArrayBuffer(8);
   const lock = createWriteLock(options.layout);
   let closing = false;
   const died = (error: Error): void => {
@@ -33,7 +36,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
     return thread;
   };
   try {
-    const writer = await start("writer-thread", data);
+    const writer = await start("writer-thread", { ...data, pressure });
     const erase = async (): Promise<void> => {
       while (!closing && (await writer.call("erase", ERASE_STEPS)) === true);
     };
@@ -46,7 +49,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
     const readers = await Promise.all(
       Array.from({ length: readerCount }, () => start("reader-thread", { layout: options.layout }, (_, message) => log("warn", String(message)))),
     );
-    const indexer = await start("indexer-thread", { layout: options.layout }, (notice, value) => notices[notice]?.(value));
+    const indexer = await start("indexer-thread", { layout: options.layout, pressure }, (notice, value) => notices[notice]?.(value));
     return compose(writer, readers, indexer, async () => {
       closing = true;
       await Promise.all(readers.map((reader) => reader.close()));
@@ -79,7 +82,7 @@ function compose(writer: Thread, readers: readonly Thread[], indexer: Thread, cl
     read: threadReader(readers),
     async write(batch) {
       try {
-        return (await writer.call("write", batch)) as BatchOutcome;
+        return (await writer.give("write", batch)) as BatchOutcome;
       } catch (error) {
         throw error instanceof Error && error.name === "StorageFullError" ? new StorageFullError(error.message) : error;
       }

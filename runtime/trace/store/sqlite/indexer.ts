@@ -11,7 +11,7 @@ import { EVENT_COLUMNS, type EventRecord } from "./rows.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 
 /** Steps of one transaction of the full text. */
-const TEXT_BATCH = 1_000;
+const TEXT_BATCH = 500;
 /** Ids are merged when this many wait, or when nothing else is to be done. */
 const ID_BATCH = 30_000;
 const UNINDEX_BATCH = 200;
@@ -50,11 +50,12 @@ export class Indexer {
     this.#ids = this.#sql.progress.get("ids") ?? 0;
   }
 
-  /** One bounded piece of work; false when there is nothing to do. `idle` allows small merges. */
-  step(idle: boolean): boolean {
+  /** One bounded piece of work; false when there is nothing to do. `idle` allows small merges, `calm` the full text. */
+  step(idle: boolean, calm = true): boolean {
     const last = this.#sql.lastSeq.get() ?? 0;
     if (this.#unindexOne()) return true;
     if (last - this.#ids >= ID_BATCH) return this.#mergeIds(last);
+    if (!calm) return false;
     if (last > this.#text) return this.#indexText();
     return idle && last > this.#ids ? this.#mergeIds(last) : false;
   }
@@ -95,12 +96,20 @@ export class Indexer {
   }
 
   #mergeIds(last: number): boolean {
-    const rows = this.#sql.idsAfter.all(this.#ids, Math.min(last, this.#ids + ID_BATCH * 2));
-    const upTo = rows.at(-1)?.seq ?? last;
-    const entries = rows.filter((row) => row.doomed === 0).flatMap((row) => idEntries(row));
-    entries.sort((a, b) => a.hash - b.hash || a.seq - b.seq);
+    const upTo = Math.min(last, this.#ids + ID_BATCH * 2);
+    const hashes: number[] = [];
+    const seqs: number[] = [];
+    for (const row of this.#sql.idsAfter.iterate(this.#ids, upTo)) {
+      if (row.doomed === 1) continue;
+      for (const { hash, seq } of idEntries(row)) {
+        hashes.push(hash);
+        seqs.push(seq);
+      }
+    }
+    // In order of the index, so that each of its pages is touched once.
+    const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
     this.#index.exec("BEGIN IMMEDIATE");
-    for (const { hash, seq } of entries) this.#sql.addId.run(hash, seq);
+    for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
     this.#sql.saveProgress.run("ids", upTo);
     this.#index.exec("COMMIT");
     this.#ids = upTo;

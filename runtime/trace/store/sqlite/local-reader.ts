@@ -18,7 +18,7 @@ export function readMethods(reader: SqliteReader): Reads {
       const found = reader.payload(runId, eventId);
       return "miss" in found ? found : { found: json(found.found) };
     },
-    stats: () => reader.stats(),
+    stats: (extended) => reader.stats(extended),
     topology: (scope) => json(reader.topology(scope)),
     changed: (nodes, edges) => json(reader.changed(nodes, edges)),
     tools: (scope) => json(reader.tools(scope)),

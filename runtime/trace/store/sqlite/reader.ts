@@ -34,9 +34,9 @@ export class SqliteReader {
     private readonly layout: Layout,
     private readonly log: (message: string) => void = () => undefined,
   ) {
-    this.#db = openForReading(layout, "traces", 24_000);
+    this.#db = openForReading(layout, "traces", 12_000);
     this.#payloads = openForReading(layout, "payloads", 2_000);
-    this.#index = openForReading(layout, "index", 8_000);
+    this.#index = openForReading(layout, "index", 6_000);
     this.#ids = new MergedIds(this.#index);
     this.#sql = prepare(this.#db, this.#payloads, this.#index);
   }
@@ -218,7 +218,7 @@ export class SqliteReader {
     return inventoryOf(this.#graph(scope).nodes);
   }
 
-  stats(): StoreStats {
+  stats(extended = true): StoreStats {
     const counts = new Map(this.#sql.statuses.all().map((row) => [row.status, row.count]));
     const count = (status: number): number => counts.get(status) ?? 0;
     const value = (name: string): number => this.#sql.counter.get(name) ?? 0;
@@ -234,7 +234,7 @@ export class SqliteReader {
       db_size_bytes: sizeOf(this.layout.traces) + sizeOf(this.layout.index),
       blob_size_bytes: sizeOf(this.layout.payloads),
       total_events: value("events"),
-      avg_run_duration_ms: this.#sql.runDuration.get() ?? null,
+      avg_run_duration_ms: extended ? (this.#sql.runDuration.get() ?? null) : null,
       events_indexed: this.#indexed(),
     };
   }

@@ -95,7 +95,7 @@ export function openForWriting(layout: Layout, file: StoreFile): Db {
     // Deleted content is overwritten with zeros, so that nothing of it can be read from the file.
     db.pragma("secure_delete = ON");
     db.pragma("wal_autocheckpoint = 0");
-    db.pragma(`cache_size = ${file === "traces" ? -24_000 : -8_000}`);
+    db.pragma(`cache_size = ${file === "traces" ? -12_000 : -4_000}`);
     if (file === "traces") prepareTraces(db, path);
     else if (file === "payloads") db.exec(PAYLOADS);
     else if (file === "index") prepareIndex(db);

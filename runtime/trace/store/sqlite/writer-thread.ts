@@ -1,14 +1,22 @@
 /** Thread of the recorder: nothing else is done here, so that a batch never waits for a reader or a socket. */
+import { deserialize } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Incoming } from "../../model.js";
 import { answerCalls } from "../thread.js";
 import { SqliteWriter, type WriterOptions } from "./writer.js";
 
 if (parentPort === null) throw new Error("writer-thread.js runs in a thread");
-const writer = new SqliteWriter({ ...(workerData as Omit<WriterOptions, "now">), now: () => Date.now() });
+const { pressure, fullBatch, ...options } = workerData as Omit<WriterOptions, "now"> & { readonly pressure: SharedArrayBuffer; readonly fullBatch: number };
+const writer = new SqliteWriter({ ...options, now: () => Date.now() });
+const fullBatchAt = new Float64Array(pressure);
 
 answerCalls(parentPort, {
   open: () => writer.lastSeq,
-  write: (batch: Parameters<SqliteWriter["write"]>[0]) => writer.write(batch),
+  write(data: Uint8Array) {
+    const batch = deserialize(data) as readonly Incoming[];
+    if (batch.length >= fullBatch) fullBatchAt[0] = Date.now();
+    return writer.write(batch);
+  },
   watch: (rootId: string, extended: boolean) => writer.watch(rootId, extended),
   unwatch: (rootId: string, extended: boolean) => writer.unwatch(rootId, extended),
   listen: (interest: Parameters<SqliteWriter["listen"]>[0]) => writer.listen(interest),

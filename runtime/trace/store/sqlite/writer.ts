@@ -50,7 +50,7 @@ export class SqliteWriter implements RecorderSource {
     this.#payloads = openForWriting(options.layout, "payloads");
     openForWriting(options.layout, "index").close();
     if (options.maxPages !== undefined) this.#db.pragma(`max_page_count = ${options.maxPages}`);
-    this.#merged = new MergedIds(openForReading(options.layout, "index", 8_000));
+    this.#merged = new MergedIds(openForReading(options.layout, "index", 4_000));
     this.#recent = new RecentIds(this.#merged);
     this.#sums = new SumWriter(this.#db);
     this.#sql = prepare(this.#db, this.#payloads);

@@ -1,0 +1,6 @@
+/** The trace service as a process of its own, for the case `trace`. */
+import { traceRoutes } from "../../runtime/abi/trace.js";
+import { serveTrace } from "../../runtime/serve/trace.js";
+import { OPERATIONS } from "../../runtime/trace/api.gen.js";
+
+await serveTrace({ routes: traceRoutes(OPERATIONS) }, process.argv.slice(2));
