@@ -109,7 +109,7 @@ test("--check prints a unified diff, exits 1 and writes nothing after each kind 
       const { code, out: printed, err } = await build("--check");
       assert.equal(code, EXIT.FINDINGS, what);
       assert.match(printed, want, what);
-      assert.match(err, /^out is out of date: \d+ files? differ; run: toolsrv build tools\.yaml --out out\n$/);
+      assert.match(err, /^out is out of date: \d+ files? differs?; run: toolsrv build tools\.yaml --out out\n$/);
       assert.deepEqual(readdirSync(out).map((name) => readFileSync(join(out, name), "utf8")), before, what);
     }
   }), { timeoutMs: 120_000 });

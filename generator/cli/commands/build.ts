@@ -158,7 +158,7 @@ class Build {
     const drift = await driftOf(io.host, out, files);
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
-      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalog}` : `${order.out} is out of date: ${count(drift.size, "file")} differ; run: toolsrv build ${order.catalog} --out ${order.out}`;
+      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalog}` : `${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalog} --out ${order.out}`;
       io.stderr.write(`${told}\n`);
     }
     return this.#end(drift.size === 0 ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()] });
