@@ -8,12 +8,13 @@ import { evaluate, type Filter, type Op, type Operand, type Row } from "../../ru
 import { likeMatcher } from "../../runtime/abi/text.js";
 import { readPath } from "../../runtime/abi/paths.js";
 import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
-import { compileFilter as chroma, type ChromaFilter, type ChromaWhere } from "../../runtime/adapters/chroma/filter.js";
+import { compileFilter as chroma, type ChromaFilter } from "../../runtime/adapters/chroma/filter.js";
 import { compileFilter as milvus } from "../../runtime/adapters/milvus/filter.js";
 import { compileFilter as pgvector } from "../../runtime/adapters/pgvector/filter.js";
 import { compileFilter as pinecone } from "../../runtime/adapters/pinecone/filter.js";
 import { compileFilter as qdrant, type QdrantCondition, type QdrantFilter } from "../../runtime/adapters/qdrant/filter.js";
 import { reduceFilter, type Compiled } from "../../runtime/adapters/reduce.js";
+import type { Where } from "../../runtime/adapters/where.js";
 import { compileFilter as weaviate, type WeaviateFilter } from "../../runtime/adapters/weaviate/filter.js";
 import { suite } from "../lib/suite.js";
 import { filters, payloads } from "./random.js";
@@ -149,10 +150,10 @@ function meansTheSame<N>(compile: (filter: Filter) => Compiled<N>, interpret: (n
   }), { numRuns: 400 });
 }
 
-function mongo(where: ChromaWhere, row: Row): boolean {
+function mongo(where: Where, row: Row): boolean {
   return Object.entries(where).every(([key, test]) => {
-    if (key === "$and") return (test as readonly ChromaWhere[]).every((part) => mongo(part, row));
-    if (key === "$or") return (test as readonly ChromaWhere[]).some((part) => mongo(part, row));
+    if (key === "$and") return (test as readonly Where[]).every((part) => mongo(part, row));
+    if (key === "$or") return (test as readonly Where[]).some((part) => mongo(part, row));
     const value = row[key];
     return Object.entries(test as object).every(([op, operand]) => {
       const among = Array.isArray(operand) && operand.includes(value);
@@ -179,7 +180,7 @@ test("chroma: ids of a conjunction meet; two different ones find nothing", () =>
 });
 
 test("pinecone: the metadata filter means what the filter means", () => {
-  meansTheSame(pinecone, (native, row) => mongo(native as ChromaWhere, row));
+  meansTheSame(pinecone, (native, row) => mongo(native as Where, row));
 });
 
 test("pinecone: lists over 10,000 values are refused", () => {

@@ -1,0 +1,50 @@
+/**
+ * Filters as objects of the kind `{field: {$eq: 1}}`, which Chroma and Pinecone both take. Pure. An object holds one
+ * field, so two conditions need `$and`; metadata holds no nulls, so nothing equals one.
+ */
+import type { Condition, Filter, Scalar } from "../abi/filter.js";
+import type { BackendName } from "../abi/plan.js";
+import { operandOf, refuse, type Compiled } from "./reduce.js";
+
+type Value = string | number | boolean;
+
+export type Where =
+  | { readonly [field: string]: { readonly [op: string]: Value | readonly Value[] } }
+  | { readonly $and: readonly Where[] }
+  | { readonly $or: readonly Where[] };
+
+/** The operators that compare one value. */
+export type Comparison = "eq" | "ne" | "gt" | "gte" | "lt" | "lte";
+
+/** A filter whose conditions are written by `condition`. */
+export function compileWhere(filter: Filter, condition: (condition: Condition) => Compiled<Where>): Compiled<Where> {
+  const compile = (part: Filter): Compiled<Where> => compileWhere(part, condition);
+  if ("and" in filter) return joinWheres("$and", filter.and.map(compile));
+  return "or" in filter ? joinWheres("$or", filter.or.map(compile)) : condition(filter);
+}
+
+/** The parts as one object, without those that cannot matter. */
+export function joinWheres(word: "$and" | "$or", parts: readonly Compiled<Where>[]): Compiled<Where> {
+  const decisive = word === "$and" ? "none" : "all";
+  if (parts.includes(decisive)) return decisive;
+  const rest = parts.filter((part): part is Where => typeof part !== "string");
+  const [only] = rest;
+  if (only === undefined) return word === "$and" ? "all" : "none";
+  return rest.length === 1 ? only : word === "$and" ? { $and: rest } : { $or: rest };
+}
+
+/** A comparison with one value. @throws BackendError unsupported for an order of anything but numbers */
+export function compareWhere(backend: BackendName, path: string, op: Comparison, condition: Condition): Compiled<Where> {
+  const value = operandOf(condition);
+  if (op !== "eq" && op !== "ne" && typeof value !== "number") return refuse(backend, "an order of texts or dates");
+  if (value === null) return op === "eq" ? "none" : "all";
+  return { [path]: { [`$${op}`]: value } };
+}
+
+/** One list operator for each of the types among the operands: a list holds one type. */
+export function groupWheres(path: string, op: "$in" | "$nin", values: readonly Scalar[], types: readonly ("string" | "number" | "boolean")[]): readonly Where[] {
+  return types
+    .map((type) => values.filter((value): value is Value => typeof value === type))
+    .filter((group) => group.length > 0)
+    .map((group) => ({ [path]: { [op]: group } }));
+}
