@@ -1,10 +1,11 @@
 /**
- * `node dist/bench/run.js [NAME…]`: runs the cases whose name contains one of the words, one after the other, and
- * prints each ratio beside its goal. Ends with exit code 1 when a goal is missed.
+ * `node dist/bench/run.js [NAME…]`: runs the cases with one of these names, or with the word in their name, one after the
+ * other, prints each figure beside its goal, and writes docs/benchmarks.md. Ends with exit code 1 when a goal is missed.
  */
-import { isMet, type BenchCase, type Comparison } from "./lib/case.js";
+import { isMet, type BenchCase } from "./lib/case.js";
 import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
+import { printed, writePage } from "./lib/page.js";
 import { call } from "./cases/call.js";
 import { scale } from "./cases/scale.js";
 import { search } from "./cases/search.js";
@@ -15,26 +16,27 @@ import { trace } from "./cases/trace.js";
 
 const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search, start, scale, trace];
 
-function row(result: Comparison): string {
-  const figure = (value: number): string => `${value >= 1000 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value < 10 ? 2 : 1)} ${result.unit}`;
-  const goal = "atLeast" in result.goal ? `≥ ${result.goal.atLeast}` : `≤ ${result.goal.atMost}`;
-  const verdict = isMet(result) ? "met" : "MISSED";
-  return [`${result.what}: ${figure(result.ours)}, peer ${figure(result.peer)}, ratio ${result.ratio.toFixed(2)} (goal ${goal}, ${verdict})`, ...(result.notes ?? []).map((note) => `  ${note}`)].join("\n");
-}
-
 const words = process.argv.slice(2);
-const chosen = CASES.filter((entry) => words.length === 0 || words.some((word) => entry.name.includes(word)));
+const named = (word: string): readonly BenchCase[] => {
+  const exact = CASES.filter((entry) => entry.name === word);
+  return exact.length > 0 ? exact : CASES.filter((entry) => entry.name.includes(word));
+};
+const wanted = new Set(words.flatMap(named));
+const chosen = CASES.filter((entry) => words.length === 0 || wanted.has(entry));
 if (chosen.length === 0) {
   process.stderr.write(`no case is named like that; there are: ${CASES.map((entry) => entry.name).join(", ")}\n`);
   process.exit(2);
 }
-process.stdout.write(`${machineLine()}; load: ${hasWrk ? "wrk" : "built-in generator (wrk is not installed: bare handlers outrun it)"}\n`);
+const machine = `${machineLine()}; load: ${hasWrk ? "wrk" : "built-in generator (wrk is not installed: bare handlers outrun it)"}`;
+process.stdout.write(`${machine}\n`);
 let missed = 0;
 for (const entry of chosen) {
   process.stdout.write(`\n${entry.name}: ${entry.summary}\n`);
-  for (const result of await entry.run()) {
-    process.stdout.write(`${row(result)}\n`);
-    if (!isMet(result)) missed += 1;
+  const rows = await entry.run();
+  for (const row of rows) {
+    process.stdout.write(`${printed(row)}\n`);
+    if (!("skipped" in row) && !isMet(row)) missed += 1;
   }
+  writePage(machine, entry, rows, CASES);
 }
 process.exit(missed === 0 ? 0 : 1);

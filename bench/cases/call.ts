@@ -7,7 +7,7 @@ import { validatorOf } from "../../runtime/abi/validators.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { handlerOf } from "../../runtime/call/handlers.js";
-import { median, type BenchCase } from "../lib/case.js";
+import { median, versus, type BenchCase } from "../lib/case.js";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 5000;
@@ -41,8 +41,8 @@ export const call: BenchCase = {
       ours.push(await timed(() => engine.call("films", ARGS, caller)));
       peer.push(await timed(async () => validators["films"]?.safeParse(ARGS)));
     }
-    const [a, b] = [median(ours), median(peer)];
-    return [{ what: "engine.call beyond the validator alone", unit: "µs", ours: a, peer: b, ratio: a / b, goal: { atMost: 40 }, notes: [`${(a - b).toFixed(2)} µs a call beyond the validator, five rows bound, shaped and measured`] }];
+    const beyond = median(ours) - median(peer);
+    return [versus("engine.call", "the validator alone", "µs", { ours, peer }, { atMost: 40 }, [`${beyond.toFixed(2)} µs a call beyond the validator, five rows bound, shaped and measured`])];
   },
 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { compile } from "../../generator/compile.js";
 import { repo } from "../../test/lib/repo.js";
-import { median, type BenchCase, type Comparison } from "../lib/case.js";
+import { atMost, versus, type BenchCase, type Comparison } from "../lib/case.js";
 
 const ROUNDS = 3;
 
@@ -40,26 +40,24 @@ export const scale: BenchCase = {
 async function against(what: string, run: () => Promise<Ended>, budgetMs: number): Promise<Comparison> {
   const ended: Ended[] = [];
   for (let round = 0; round < ROUNDS; round++) ended.push(await run());
-  const ours = median(ended.map(({ ms }) => ms));
   const peakMb = Math.max(...ended.map(({ peakKb }) => peakKb)) / 1024;
-  return { what: `${what}, against its budget`, unit: "ms", ours, peer: budgetMs, ratio: ours / budgetMs, goal: { atMost: 1 }, notes: [`peak memory ${peakMb.toFixed(0)} MB`] };
+  return atMost(what, ended.map(({ ms }) => ms), budgetMs, "ms", [`peak memory ${peakMb.toFixed(0)} MB`]);
 }
 
 /** Time a tool in one process, warm: with even growth it is the same for every size. Small tools, as a file ends at 1 MB. */
 function growth(): Comparison {
-  const perTool = (tools: number): number => {
+  const perTool = (tools: number): readonly number[] => {
     const text = catalogOf(tools, smallTool);
-    const times = Array.from({ length: ROUNDS }, () => {
+    return Array.from({ length: ROUNDS }, () => {
       const started = performance.now();
       const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
       if (value === null) throw new Error(`the catalog of ${tools} tools does not compile`);
       return (performance.now() - started) / tools;
     });
-    return median(times);
   };
   perTool(100);
   const [small, large] = [perTool(100), perTool(3000)];
-  return { what: "compile, time a tool at 3,000 tools against 100", unit: "ms", ours: large, peer: small, ratio: large / small, goal: { atMost: 1.5 } };
+  return versus("compile, time a tool at 3,000 tools", "at 100 tools", "ms", { ours: large, peer: small }, { atMost: 1.5 });
 }
 
 interface Ended {

@@ -12,7 +12,7 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { memoryIo } from "../../test/lib/io.js";
 import { repo } from "../../test/lib/repo.js";
-import { median, type BenchCase } from "../lib/case.js";
+import { versus, type BenchCase } from "../lib/case.js";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 40;
@@ -46,17 +46,13 @@ async function compareSearch(folder: string) {
   const peer = (query: string): number => direct(query).length;
   if ((await ours("heist")) !== peer("heist")) throw new Error("the two searches do not find the same");
 
-  const ratios: number[] = [];
   const times: { readonly ours: number[]; readonly peer: number[] } = { ours: [], peer: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    const a = await timed((query) => ours(query), round);
-    const b = await timed((query) => Promise.resolve(peer(query)), round);
-    times.ours.push(a);
-    times.peer.push(b);
-    ratios.push(a / b);
+    times.ours.push(await timed((query) => ours(query), round));
+    times.peer.push(await timed((query) => Promise.resolve(peer(query)), round));
   }
   await engine.close();
-  return { what: "filtered search of 3,201 films, time against direct SQL", unit: "ms", ours: median(times.ours), peer: median(times.peer), ratio: median(ratios), goal: { atMost: 1.25 } };
+  return versus("filtered search of 3,201 films", "direct SQL", "ms", times, { atMost: 1.25 });
 }
 
 async function load(catalog: string, folder: string, file: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** How long the short-lived processes take, beside a Node that does nothing: the floor that nobody gets under. */
 import { spawn } from "node:child_process";
 import { repo } from "../../test/lib/repo.js";
-import { median, type BenchCase, type Comparison } from "../lib/case.js";
+import { versus, type BenchCase, type Comparison } from "../lib/case.js";
 
 const ROUNDS = 15;
 const QUICKSTART = "specs/examples/quickstart/tools.yaml";
@@ -17,22 +17,20 @@ export const start: BenchCase = {
   async run() {
     const idle = (): Promise<number> => untilExit(["-e", "0"]);
     return [
-      await compareTimes("spawn to initialize answered, against node -e 0", () => untilAnswer(["--", repo("out/server.js")]), idle, 2),
-      await compareTimes("toolsrv validate of the quickstart, against node -e 0", () => untilExit(["--", repo("bin/toolsrv"), "validate", repo(QUICKSTART)]), idle, 6),
+      await compareTimes("spawn to initialize answered on stdio", () => untilAnswer(["--", repo("out/server.js")]), idle, 2),
+      await compareTimes("toolsrv validate of the quickstart", () => untilExit(["--", repo("bin/toolsrv"), "validate", repo(QUICKSTART)]), idle, 6),
     ];
   },
 };
 
 async function compareTimes(what: string, ours: () => Promise<number>, peer: () => Promise<number>, atMost: number): Promise<Comparison> {
   await ours();
-  const rounds: { readonly ours: number; readonly peer: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ ours: await ours(), peer: await peer() });
-  return {
-    what, unit: "ms", goal: { atMost },
-    ours: median(rounds.map((round) => round.ours)),
-    peer: median(rounds.map((round) => round.peer)),
-    ratio: median(rounds.map((round) => round.ours / round.peer)),
-  };
+  const rounds: { readonly ours: number[]; readonly peer: number[] } = { ours: [], peer: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.ours.push(await ours());
+    rounds.peer.push(await peer());
+  }
+  return versus(what, "node -e 0", "ms", rounds, { atMost });
 }
 
 /** Milliseconds from the spawn to the end. */

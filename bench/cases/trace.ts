@@ -1,6 +1,5 @@
 /**
- * The trace service against its goals. The peer's figure is the goal itself: what is measured is absolute and belongs
- * to the machine line. The system that it follows took 241 to 284 events a second on this kind of machine.
+ * The trace service against its goals. There is no peer: what is measured is absolute and belongs to the machine line. The system that it follows took 241 to 284 events a second on this kind of machine.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BenchCase, type Comparison, median } from "../lib/case.js";
+import { atLeast, atMost, type BenchCase, type Comparison, median } from "../lib/case.js";
 
 interface Running {
   readonly url: string;
@@ -68,14 +67,6 @@ async function stats(url: string): Promise<Stats> {
 /** Peak memory of the service in bytes, as Linux counts it. */
 function peakBytes(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) * 1024;
-}
-
-function atLeast(what: string, ours: number, goal: number, unit: string, notes: readonly string[] = []): Comparison {
-  return { what, ours, peer: goal, unit, ratio: ours / goal, goal: { atLeast: 1 }, notes };
-}
-
-function atMost(what: string, ours: number, goal: number, unit: string, notes: readonly string[] = []): Comparison {
-  return { what, ours, peer: goal, unit, ratio: ours / goal, goal: { atMost: 1 }, notes };
 }
 
 function percentile(values: readonly number[], fraction: number): number {

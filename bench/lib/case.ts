@@ -1,31 +1,91 @@
 /**
  * Benchmarks: each case measures us and a peer in the same run, alternating, and reports the ratio. Absolute numbers
- * belong to the machine line that is printed with them; only ratios are compared with the goals.
+ * belong to the machine line that is printed with them; goals are ratios, save where the row says that it has no peer.
  */
 
-/** One comparison of a case. */
+/** Least or most that a ratio may be. */
+export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+
+/** One comparison of a case: a row of the page. */
 export interface Comparison {
   readonly what: string;
-  /** Ours and the peer's figure, in `unit`. */
+  /** Ours and the peer's figure, in `unit`: medians over the rounds. */
   readonly ours: number;
   readonly peer: number;
   readonly unit: string;
   /** ours ÷ peer: the median over the rounds, not the ratio of the two figures. */
   readonly ratio: number;
-  readonly goal: { readonly atLeast: number } | { readonly atMost: number };
+  /** A row without a goal is there to be seen. */
+  readonly goal?: Goal;
+  /** Who the peer is: "raw-uws". Absent where there is none: `peer` is the goal itself, in `unit`. */
+  readonly against?: string;
+  /** Lowest and highest over the rounds: of the ratio, or of our figure where there is no peer. */
+  readonly spread?: Spread;
   /** Anything else worth a line: percentiles, sizes. */
   readonly notes?: readonly string[];
 }
+
+export interface Spread {
+  readonly lowest: number;
+  readonly highest: number;
+  readonly rounds: number;
+}
+
+/** A row that cannot be measured on this machine, and why. */
+export interface Skipped {
+  readonly what: string;
+  readonly skipped: string;
+}
+
+export type Row = Comparison | Skipped;
 
 export interface BenchCase {
   /** As in `node dist/bench/run.js NAME`. */
   readonly name: string;
   readonly summary: string;
-  run(): Promise<readonly Comparison[]>;
+  /** For the page: sentences on what runs where, how long, how often, and what is counted. */
+  readonly method?: string;
+  /** @throws Error when something answered wrongly: a wrong answer is not a fast one. */
+  run(): Promise<readonly Row[]>;
 }
 
 export function isMet({ ratio, goal }: Comparison): boolean {
+  if (goal === undefined) return true;
   return "atLeast" in goal ? ratio >= goal.atLeast : ratio <= goal.atMost;
+}
+
+/** Figures of both sides, one of each a round. */
+export interface Rounds {
+  readonly ours: readonly number[];
+  readonly peer: readonly number[];
+}
+
+/** A row of alternating rounds against a named peer. */
+export function versus(what: string, against: string, unit: string, { ours, peer }: Rounds, goal: Goal | null, notes: readonly string[] = []): Comparison {
+  const ratios = ours.map((figure, round) => figure / (peer[round] ?? Number.NaN));
+  return { what, against, unit, ours: median(ours), peer: median(peer), ratio: median(ratios), spread: spreadOf(ratios), notes, ...(goal === null ? {} : { goal }) };
+}
+
+/** A row with an absolute goal that the figure has to reach; of several rounds the median. */
+export function atLeast(what: string, figures: number | readonly number[], goal: number, unit: string, notes: readonly string[] = []): Comparison {
+  return absolute(what, figures, goal, unit, { atLeast: 1 }, notes);
+}
+
+/** A row with an absolute goal that the figure may not pass; of several rounds the median. */
+export function atMost(what: string, figures: number | readonly number[], goal: number, unit: string, notes: readonly string[] = []): Comparison {
+  return absolute(what, figures, goal, unit, { atMost: 1 }, notes);
+}
+
+function absolute(what: string, figures: number | readonly number[], peer: number, unit: string, goal: Goal, notes: readonly string[]): Comparison {
+  const all = typeof figures === "number" ? [figures] : figures;
+  const ours = median(all);
+  // A goal of nothing at all, such as no errors, is met by nothing at all.
+  const ratio = peer === 0 ? (ours === 0 ? 1 : Number.POSITIVE_INFINITY) : ours / peer;
+  return { what, unit, ours, peer, ratio, goal, notes, ...(all.length > 1 ? { spread: spreadOf(all) } : {}) };
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  return { lowest: Math.min(...values), highest: Math.max(...values), rounds: values.length };
 }
 
 export function median(values: readonly number[]): number {

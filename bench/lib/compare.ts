@@ -1,5 +1,5 @@
 /** Two servers under the same load, round by round in turn, so that a noisy machine disturbs both alike. */
-import { median } from "./case.js";
+import { median, type Rounds } from "./case.js";
 import { load, type LoadOptions, type LoadResult } from "./load.js";
 import { startServer } from "./process.js";
 
@@ -20,10 +20,10 @@ export interface CompareOptions {
 }
 
 export interface Compared {
-  readonly ours: LoadResult;
-  readonly peer: LoadResult;
-  /** Median of ours ÷ peer over the rounds. */
-  readonly ratio: number;
+  /** Requests answered a second, round by round. */
+  readonly perSecond: Rounds;
+  /** "p99 1.20 ms, peer 0.80 ms": medians at full load. */
+  readonly latencies: string;
 }
 
 /** @throws Error when a server answered with errors: a wrong answer is not a fast one. */
@@ -40,22 +40,17 @@ export async function compare(options: CompareOptions): Promise<Compared> {
     for (let round = 0; round < rounds; round++) {
       results.push({ ours: await run(ours.port, secondsPerRound), peer: await run(peer.port, secondsPerRound) });
     }
+    const errors = results.reduce((sum, round) => sum + round.ours.errors + round.peer.errors, 0);
+    if (errors > 0) throw new Error(`${errors} requests failed under load`);
+    const p99 = (side: "ours" | "peer"): string => median(results.map((round) => round[side].p99Ms)).toFixed(2);
     return {
-      ours: middle(results.map((round) => round.ours)),
-      peer: middle(results.map((round) => round.peer)),
-      ratio: median(results.map((round) => round.ours.perSecond / round.peer.perSecond)),
+      perSecond: { ours: results.map((round) => round.ours.perSecond), peer: results.map((round) => round.peer.perSecond) },
+      latencies: `p99 at full load ${p99("ours")} ms, peer ${p99("peer")} ms`,
     };
   } finally {
     await ours.stop();
     await peer.stop();
   }
-}
-
-function middle(results: readonly LoadResult[]): LoadResult {
-  const errors = results.reduce((sum, result) => sum + result.errors, 0);
-  if (errors > 0) throw new Error(`${errors} requests failed under load`);
-  const of = (pick: (result: LoadResult) => number): number => median(results.map(pick));
-  return { perSecond: of((r) => r.perSecond), p50Ms: of((r) => r.p50Ms), p99Ms: of((r) => r.p99Ms), errors };
 }
 
 async function assertSameAnswer(ours: number, peer: number, body: string, headers: LoadOptions["headers"]): Promise<void> {
