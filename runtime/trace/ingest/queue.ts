@@ -4,9 +4,9 @@
  * the bytes in which they cross to the store's thread: as objects they would outlive the young generation and make
  * the heap several times larger.
  */
-import { serialize } from "node:v8";
 import type { Incoming } from "../model.js";
 import { type BatchOutcome, StorageFullError, type TraceStore } from "../store/store.js";
+import { encodeBatch } from "./batch.js";
 import type { Counters } from "./counters.js";
 
 export interface QueueOptions {
@@ -125,7 +125,7 @@ export class IngestQueue {
   }
 
   #seal(): void {
-    this.#sealed.push({ data: serialize(this.#open), count: this.#open.length, bytes: this.#openBytes });
+    this.#sealed.push({ data: encodeBatch(this.#open), count: this.#open.length, bytes: this.#openBytes });
     this.#open = [];
     this.#openBytes = 0;
   }

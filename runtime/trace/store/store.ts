@@ -133,7 +133,7 @@ export interface TraceReader {
 export interface TraceStore {
   readonly read: TraceReader;
   /**
-   * Stores a batch, given as `serialize(events)` of node:v8 with events of type Incoming[]; the bytes are given away.
+   * Stores a batch, given as the bytes of `encodeBatch` (ingest/batch.ts); they are given away.
    * @throws StorageFullError when nothing could be stored for lack of room.
    */
   write(batch: Uint8Array): Promise<BatchOutcome>;

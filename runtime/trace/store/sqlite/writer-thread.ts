@@ -1,7 +1,6 @@
 /** Thread of the recorder: nothing else is done here, so that a batch never waits for a reader or a socket. */
-import { deserialize } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Incoming } from "../../model.js";
+import { decodeBatch } from "../../ingest/batch.js";
 import { answerCalls } from "../thread.js";
 import { SqliteWriter, type WriterOptions } from "./writer.js";
 
@@ -13,7 +12,7 @@ const fullBatchAt = new Float64Array(pressure);
 answerCalls(parentPort, {
   open: () => writer.lastSeq,
   write(data: Uint8Array) {
-    const batch = deserialize(data) as readonly Incoming[];
+    const batch = decodeBatch(data);
     if (batch.length >= fullBatch) fullBatchAt[0] = Date.now();
     return writer.write(batch);
   },
