@@ -27,7 +27,7 @@ interface Rule {
 const DOOR = "runtime/abi/index.ts";
 const ABI = "runtime/abi/*.ts";
 /** Compiler files that belong to no phase. */
-const SHARED = "generator/{ir,diagnostics,host,bug,expression,fingerprint}.ts";
+const SHARED = "generator/{ir,diagnostics,host,bug,expression}.ts";
 
 const RULES: readonly Rule[] = [
   {

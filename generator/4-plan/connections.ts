@@ -3,7 +3,7 @@ import type { ConnectionPlan, EmbeddingPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { Resolved, ResolvedConnection, ResolvedEmbedding, ResolvedTool } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
-import { canonicalJson } from "../fingerprint.js";
+import { canonicalJson } from "../../runtime/abi/fingerprint.js";
 import { queryBlockOf } from "./query.js";
 
 function connectionPlan(connection: ResolvedConnection): ConnectionPlan {

@@ -7,7 +7,7 @@ import { locate } from "../diagnostics.js";
 import type { Checked, Plans, ResolvedTool } from "../ir.js";
 import { compact } from "./compact.js";
 import { connectionPlans, embeddingNames } from "./connections.js";
-import { fingerprint } from "../fingerprint.js";
+import { fingerprint } from "../../runtime/abi/fingerprint.js";
 import { definitionOf, inputOf } from "./params.js";
 import type { PlanScope } from "./read.js";
 import { limitOf, toolPlan } from "./tools.js";

@@ -3,7 +3,7 @@
  * `diff` compare two builds. tools.lock.json: a digest of everything the model is told, a tool a line.
  */
 import { ABI } from "../../runtime/abi/plan.js";
-import { fingerprint, sha256Hex } from "../fingerprint.js";
+import { fingerprint, sha256Hex } from "../../runtime/abi/fingerprint.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { showUnseen } from "./helpers.js";
 

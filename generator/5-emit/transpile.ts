@@ -2,7 +2,7 @@
  * TypeScript → JavaScript beside it. Every JavaScript file carries, in its second line, digests of the text it came
  * from and of itself, so that an unchanged or untouched file is recognised without transpiling again.
  */
-import { sha256Hex } from "../fingerprint.js";
+import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 
 /** Hex digits of a digest that are written; enough to tell versions of one file apart. */
 const DIGEST = 16;

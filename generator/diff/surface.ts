@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Io } from "../cli/command.js";
 import { compile, readCatalog, type Compilation } from "../compile.js";
-import { sha256Hex } from "../fingerprint.js";
+import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 import type { Diagnostic, Plans } from "../ir.js";
 import type { Surface } from "./compare.js";
 import { readExport, readLines, UnreadableLiteral } from "./literal-reader.js";

@@ -118,7 +118,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, queries),
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, queries), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

@@ -4,6 +4,7 @@
  */
 import type { AdapterModule } from "../adapters/adapter.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
+import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
 import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
 
@@ -31,6 +32,19 @@ export interface CallContext {
   /** `--show-plan`: report the native query in the envelope. */
   readonly debug: boolean;
   readonly services: CallServices;
+  /** Told of steps that use no service; `null` when nobody watches. */
+  readonly watch: CallWatch | null;
+}
+
+/** Takes the steps of a call that is watched. */
+export interface CallWatch {
+  step(kind: StepKind, operation: string, target: string, attributes: ObservedStep["attributes"]): StepWatch;
+}
+
+/** A step that began; exactly one of the two is called. */
+export interface StepWatch {
+  end(count: number): void;
+  fail(error: unknown): void;
 }
 
 /** What the steps of a call may reach: opened lazily, shared by all calls of a program. */
@@ -147,6 +161,8 @@ export interface Program {
 export interface Caller {
   /** For logs and traces; read only when something is logged, so it may be made on first use. */
   readonly requestId: string;
+  /** The connection that the call came by, where one lasts longer than a call. */
+  readonly session?: string | null;
   readonly principal: Principal;
   /** Milliseconds this call may take; the catalog's deadline (25,000) when absent. */
   readonly deadlineMs?: number;

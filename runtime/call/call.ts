@@ -2,12 +2,13 @@
  * THE order of one tool call, written once. Every way in ends here: both transports, run_tool, `toolsrv test`,
  * the library. A step may refuse with a ToolError; nothing after it runs.
  */
-import type { CallArgs, CallContext, Caller, Envelope, Program, ToolCode } from "../abi/call.js";
+import type { CallArgs, CallContext, CallServices, Caller, CallWatch, Envelope, Program, ToolCode } from "../abi/call.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { authorize } from "./authorize.js";
 import { Call } from "./context.js";
 import { isUnresolved } from "./directory.js";
 import { emptyEnvelope } from "./envelope.js";
+import { observeCall, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
 import { validateArgs } from "./validate.js";
 
@@ -19,6 +20,8 @@ export interface Running {
   readonly program: Program;
   readonly services: ProgramServices;
   readonly deadlineMs: number;
+  /** `null` when nobody watches the calls. */
+  readonly observing: Observing | null;
   /** Validators and handlers, once they are loaded. */
   readonly code: ToolCode | null;
   load(): Promise<ToolCode>;
@@ -29,21 +32,26 @@ export interface Running {
  * @throws ToolError for everything the caller can understand; anything else is a bug.
  */
 export function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
+  if (running.observing === null) return runSteps(running, tool, args, caller, running.services, null);
+  return observeCall(running, running.observing, tool, args, caller, (services, watch) => runSteps(running, tool, args, caller, services, watch));
+}
+
+function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {
   const { code } = running;
-  return code === null ? running.load().then((loaded) => start(running, loaded, tool, args, caller)) : start(running, code, tool, args, caller);
+  return code === null ? running.load().then((loaded) => start(running, loaded, tool, args, caller, services, watch)) : start(running, code, tool, args, caller, services, watch);
 }
 
 type Handler = (args: CallArgs, call: CallContext) => Promise<Envelope>;
 
 /** What throws in here rejects the promise. */
-function start(running: Running, code: ToolCode, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
+function start(running: Running, code: ToolCode, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {
   return new Promise((resolve, reject) => {
     authorize(running.program, tool, caller.principal);
     const handler = code.handlers[tool] as Handler | undefined;
     const validator = code.validators[tool];
     if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
     const validated = validateArgs(validator, args);
-    const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, running.services);
+    const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, services, watch);
     const fail = (error: unknown): void => {
       if (isUnresolved(error)) resolve(emptyEnvelope(error.message, call));
       else reject(callerError(error, call));

@@ -3,7 +3,7 @@
  * The room knows plans, adapters' and embedders' interfaces; it knows no transport, no MCP and no backend.
  * A call comes in as (plan, validated arguments, context) and leaves as an envelope or a `ToolError`.
  */
-import type { CallContext, CallServices, Caller, Principal } from "../abi/call.js";
+import type { CallContext, CallServices, Caller, CallWatch, Principal } from "../abi/call.js";
 import { ToolError, toolError } from "../abi/errors.js";
 import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 
@@ -19,16 +19,18 @@ export class Call implements CallContext, DeadlineOptions {
   readonly warnings: string[] = [];
   readonly debug: boolean;
   readonly services: CallServices;
+  readonly watch: CallWatch | null;
   readonly deadline: Deadline;
   readonly #caller: Caller;
 
-  constructor(tool: string, caller: Caller, deadlineMs: number, services: CallServices) {
+  constructor(tool: string, caller: Caller, deadlineMs: number, services: CallServices, watch: CallWatch | null) {
     this.tool = tool;
     this.principal = caller.principal;
     this.startedMs = services.now();
     this.deadlineMs = deadlineMs;
     this.debug = caller.debug === true;
     this.services = services;
+    this.watch = watch;
     this.#caller = caller;
     this.deadline = new Deadline(this);
   }

@@ -3,6 +3,7 @@ import type { Caller, ConnectionHealth, Engine, Envelope, Principal, Program, To
 import { isBackendError, isToolError, toolError } from "../abi/errors.js";
 import { Deadline } from "../limits/deadline.js";
 import { mayCall } from "./authorize.js";
+import type { Observing } from "./observe.js";
 import { DEFAULT_DEADLINE_MS, runCall, type Running } from "./call.js";
 import { createServices } from "./services.js";
 import { checkSupported } from "./supported.js";
@@ -12,6 +13,8 @@ export interface EngineOptions {
   readonly env: ReadonlyMap<string, string>;
   /** Monotonic milliseconds; the process clock by default. */
   readonly now?: () => number;
+  /** Who watches the calls; nobody by default. */
+  readonly observing?: Observing | null;
 }
 
 /** Longest a health probe of one connection may take. */
@@ -30,6 +33,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     program,
     services,
     deadlineMs: (program.settings.deadline_s ?? DEFAULT_DEADLINE_MS / 1000) * 1000,
+    observing: options.observing ?? null,
     code: null,
     load: () => (loading ??= program.code().then((code) => (running.code = code))),
   };

@@ -2,9 +2,10 @@
  * Pipelines: retrieve more than was asked for, run the steps, and retrieve more again while too little is left.
  * How much is retrieved is bounded by the catalog alone; the caller's limit bounds only what is returned.
  */
-import type { BoundRead, CallArgs, CallContext, CallRows } from "../abi/call.js";
-import type { PipelinePlan } from "../abi/plan.js";
+import type { BoundRead, CallArgs, CallContext, CallRows, CallWatch } from "../abi/call.js";
+import type { PipelinePlan, PipelineStep } from "../abi/plan.js";
 import { bindLimit } from "./bind.js";
+import type { ExprScope } from "./expression.js";
 import { search } from "./search.js";
 import { needsAllRows, runStep } from "./steps.js";
 
@@ -40,8 +41,21 @@ export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallA
 function runSteps(plan: PipelinePlan, retrieved: CallRows["rows"], args: CallArgs, call: CallContext): CallRows["rows"] {
   let comparedNull = false;
   const scope = { args, onNull: () => void (comparedNull = true) };
-  const rows = plan.steps.reduce((left, step) => runStep(step, left, scope), retrieved);
+  const { watch } = call;
+  const rows = plan.steps.reduce((left, step) => (watch === null ? runStep(step, left, scope) : watchStep(watch, step, left, scope, call.tool)), retrieved);
   if (comparedNull && !call.warnings.includes(NULL_COMPARED)) call.warnings.push(NULL_COMPARED);
   call.signal.throwIfAborted();
   return rows;
+}
+
+function watchStep(watch: CallWatch, step: PipelineStep, rows: CallRows["rows"], scope: ExprScope, tool: string): CallRows["rows"] {
+  const told = watch.step("pipeline", step.kind, tool, { step_kind: step.kind, rows_in: rows.length });
+  try {
+    const left = runStep(step, rows, scope);
+    told.end(left.length);
+    return left;
+  } catch (error) {
+    told.fail(error);
+    throw error;
+  }
 }

@@ -2,7 +2,6 @@
  * tools/call: sees through run_tool, runs the tool in the engine, and words the outcome. A failed call is a result
  * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
  */
-import { randomUUID } from "node:crypto";
 import type { Caller, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
@@ -53,7 +52,7 @@ function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, resul
 function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | Promise<Answer | null> {
   const { id } = request;
   if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
-  const caller = new PeerCaller(peer, id);
+  const caller = new PeerCaller(peer, id, mcp.newId);
   const failed = (error: unknown): Answer | null => {
     peer.end(id);
     return failure(mcp, error, { id, peer, version, tool, caller });
@@ -83,12 +82,17 @@ class PeerCaller implements Caller {
   constructor(
     private readonly peer: Peer,
     private readonly id: RequestId,
+    private readonly newId: () => string,
   ) {
     this.principal = peer.principal;
   }
 
   get requestId(): string {
-    return (this.made ??= randomUUID());
+    return (this.made ??= this.newId());
+  }
+
+  get session(): string | null {
+    return this.peer.session;
   }
 
   get signal(): AbortSignal {

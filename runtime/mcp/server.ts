@@ -1,5 +1,6 @@
 /** One catalog as an MCP server: what every message that concerns it is answered from. */
 import type { Engine, Principal } from "../abi/call.js";
+import { createIdSource } from "../abi/id-source.js";
 import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { AuthoringTools } from "./authoring.js";
@@ -21,6 +22,8 @@ export interface McpServer {
   readonly metaTools: boolean;
   readonly authoring: AuthoringTools | null;
   readonly log: Log;
+  /** Makes request ids. */
+  readonly newId: () => string;
   /** Who answers, as JSON text. */
   readonly infoText: string;
   /** Result of initialize in a version of the handshake era. */
@@ -33,6 +36,8 @@ export interface McpServer {
 export interface Peer {
   readonly transport: "stdio" | "http";
   readonly principal: Principal;
+  /** Name of a connection that lasts; `null` where each request stands alone. */
+  readonly session: string | null;
   /** What the peer speaks; `null` before initialize. */
   readonly version: ProtocolVersion | null;
   /** initialize has settled on a version. */
@@ -74,6 +79,7 @@ export function createMcpServer({ engine, info, metaTools, authoring, log }: Mcp
     metaTools,
     authoring: authoring ?? null,
     log,
+    newId: createIdSource(() => performance.timeOrigin + performance.now()),
     infoText,
     initialize: oncePerVersion((version) =>
       JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(metaTools) }),

@@ -7,6 +7,7 @@ import type { HttpReply } from "../transport/types.js";
 
 export class HttpPeer implements Peer {
   readonly transport = "http";
+  readonly session = null;
   /** Ids of the calls of this request: one, or several in a batch. */
   private first: RequestId | null = null;
   private more: Set<RequestId> | null = null;

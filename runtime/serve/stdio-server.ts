@@ -32,7 +32,7 @@ export interface StdioStreams {
 
 /** Starts answering. `mcp` is asked for at each message, so that a reload takes effect with the next one. */
 export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams, onInitialized: () => void): StdioServer {
-  const peer = new StdioPeer(onInitialized, (text) => lines.send(text));
+  const peer = new StdioPeer(onInitialized, (text) => lines.send(text), mcp().newId());
   const idle = new Idle();
   let draining = false;
   let resolveEnded: () => void = () => undefined;
@@ -82,6 +82,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
 class StdioPeer implements Peer {
   readonly transport = "stdio";
   readonly principal = OWNER;
+  readonly session: string;
   version: ProtocolVersion | null = null;
   /** Running calls; the controller is made when a call asks for its signal, or when it is cancelled. */
   private readonly calls = new Map<RequestId, AbortController | null>();
@@ -91,7 +92,10 @@ class StdioPeer implements Peer {
   constructor(
     private readonly onAgreed: () => void,
     private readonly send: (text: string) => void,
-  ) {}
+    session: string,
+  ) {
+    this.session = session;
+  }
 
   setLogLevel(level: Severity): void {
     this.logLevel = level;

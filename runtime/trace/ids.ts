@@ -1,27 +1,4 @@
-/** Identifiers: made ones sort by time, given ones are checked, and all of them have a number to be found by. */
-import { randomFillSync } from "node:crypto";
-
-/** Makes UUIDs of version 7: unique, and ascending within a process. */
-export function createIdSource(now: () => number): () => string {
-  const pool = Buffer.alloc(16 * 256);
-  let at = pool.length;
-  let lastMs = 0;
-  let count = 0;
-  return () => {
-    if (at === pool.length) {
-      randomFillSync(pool);
-      at = 0;
-    }
-    const ms = Math.max(now(), lastMs);
-    count = ms === lastMs ? (count + 1) & 0xfff : 0;
-    lastMs = count === 0 && ms === lastMs ? ms + 1 : ms;
-    const time = lastMs.toString(16).padStart(12, "0");
-    const tail = pool.toString("hex", at, at + 8);
-    at += 8;
-    const variant = "89ab"[Number.parseInt(tail[0] ?? "0", 16) & 3] ?? "8";
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
-  };
-}
+/** Identifiers: given ones are checked, and all of them have a number to be found by. */
 
 const MAX_ID_LENGTH = 200;
 // Control characters, and what could not be a path segment of a URL or a file name.

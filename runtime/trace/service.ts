@@ -13,7 +13,7 @@ import { createAccess, isLoopbackName } from "./http/access.js";
 import { docsPage } from "./http/docs.js";
 import { httpRoutes, socketRoutes } from "./http/routes.js";
 import { loadStatic } from "./http/static.js";
-import { createIdSource } from "./ids.js";
+import { createIdSource } from "../abi/id-source.js";
 import { Counters } from "./ingest/counters.js";
 import { createRedactor, type Detector } from "./ingest/redact.js";
 import { IngestQueue } from "./ingest/queue.js";

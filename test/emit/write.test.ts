@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { jsonText, LOCK, MANIFEST } from "../../generator/5-emit/manifest.js";
 import { driftOf, writeToDisk } from "../../generator/5-emit/write.js";
-import { sha256Hex } from "../../generator/fingerprint.js";
+import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 import { nodeHost, type Host } from "../../generator/host.js";
 import { suite } from "../lib/suite.js";
 

@@ -31,6 +31,7 @@ function server(options: { metaTools?: boolean; log?: Log; program?: Program } =
 class TestPeer implements Peer {
   version: ProtocolVersion | null;
   readonly principal: Principal = { id: null, claims: {}, headers: {} };
+  readonly session = null;
   readonly running = new Map<RequestId, AbortController>();
 
   constructor(version: string | null = "2025-11-25", readonly transport: "stdio" | "http" = "stdio") {
@@ -191,6 +192,17 @@ test("a failed call is an isError result with code, message, retryable and tool,
       assert.deepEqual([error.code, error.retryable, error.tool], [code, retryable, name]);
     }
   }
+});
+
+test("request ids are made on demand, in ascending order", async () => {
+  const { log, lines } = logged();
+  const mcp = server({ log });
+  for (const _ of [1, 2]) await say(mcp, new TestPeer(), call("bug"));
+  await log.flush();
+  const ids = lines.map((line) => String(JSON.parse(line).request_id));
+  assert.equal(ids.length, 2);
+  for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.ok((ids[0] ?? "") < (ids[1] ?? ""), ids.join());
 });
 
 test("names of the prototype are unknown tools", async () => {

@@ -3,7 +3,7 @@
  * carries its root, so the service never has to guess. Recording never throws into the program that is recorded.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createIdSource } from "../ids.js";
+import { createIdSource } from "../../abi/id-source.js";
 import { isSampled } from "../record/sampling.js";
 import { plain } from "./serialize.js";
 import type { TraceSink } from "./sink.js";
@@ -73,7 +73,7 @@ export function createTracer(options: TracerOptions): Tracer {
   const { sink, sampleRate = 1 } = options;
   const origin = new Date().getTime() - performance.now();
   const now = options.now ?? (() => origin + performance.now());
-  const newId = createIdSource(() => Math.floor(now()));
+  const newId = createIdSource(now);
   const current = new AsyncLocalStorage<TraceSpan>();
 
   const start = (kind: SpanKind, given: SpanOptions, parent: TraceSpan | null): TraceSpan => {

@@ -1,0 +1,159 @@
+/**
+ * Watching a call. Without an observer none of this runs: a call that is watched gets services that tell of each use
+ * of a store or an embedder, so that the steps themselves need not know.
+ */
+import type { Adapter } from "../adapters/adapter.js";
+import type { CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
+import { isBackendError, isToolError } from "../abi/errors.js";
+import type { CallObserver, CallOutcome, ObservedCall, ObservedStep, StepKind } from "../abi/observer.js";
+import type { ToolPlan } from "../abi/plan.js";
+import type { Embedder } from "../embed/embedder.js";
+
+/** Who watches the calls of an engine. */
+export interface Observing {
+  readonly observer: CallObserver;
+  /** Milliseconds since the epoch. */
+  readonly wallNow: () => number;
+}
+
+interface Watched {
+  readonly program: Program;
+  readonly services: CallServices;
+}
+
+type Run = (services: CallServices, watch: CallWatch) => Promise<Envelope>;
+
+/** Runs a call and tells of it; the outcome is the call's own. */
+export async function observeCall({ program, services }: Watched, observing: Observing, tool: string, args: unknown, caller: Caller, run: Run): Promise<Envelope> {
+  const { observer } = observing;
+  const call = new CallRecord(tool, planOf(program, tool), args, caller, observing.wallNow(), services.now());
+  const watch = new Watch(observer, call, services.now);
+  observer.begin(call);
+  try {
+    const envelope = await run(observedServices(program, services, watch), watch);
+    call.outcome = succeeded(envelope);
+    return envelope;
+  } catch (error) {
+    call.outcome = failed(error);
+    throw error;
+  } finally {
+    call.endedMs = services.now();
+    watch.over = true;
+    observer.end(call);
+  }
+}
+
+function planOf(program: Program, tool: string): ToolPlan | null {
+  return Object.hasOwn(program.plans, tool) ? (program.plans[tool] ?? null) : null;
+}
+
+function succeeded({ count, truncated, may_be_incomplete, exact_search, search_mode, warnings }: Envelope): CallOutcome {
+  return { kind: "ok", count, truncated, mayBeIncomplete: may_be_incomplete, exact: exact_search, searchMode: search_mode, warnings };
+}
+
+/** What nobody expected keeps its text for the log. */
+function failed(error: unknown): CallOutcome {
+  return isToolError(error) ? { kind: "error", code: error.code, message: error.message } : { kind: "error", code: "internal", message: "internal error" };
+}
+
+class CallRecord implements ObservedCall {
+  readonly requestId: string;
+  readonly session: string | null;
+  readonly principal: string | null;
+  endedMs = 0;
+  outcome: CallOutcome | null = null;
+
+  constructor(
+    readonly tool: string,
+    readonly plan: ToolPlan | null,
+    readonly args: unknown,
+    caller: Caller,
+    readonly startedAt: number,
+    readonly startedMs: number,
+  ) {
+    this.requestId = caller.requestId;
+    this.session = caller.session ?? null;
+    this.principal = caller.principal.id;
+  }
+}
+
+/** The steps of one call on their way to the observer. */
+class Watch implements CallWatch {
+  /** The call has ended; a step that others wait for may go on. */
+  over = false;
+
+  constructor(
+    private readonly observer: CallObserver,
+    private readonly call: ObservedCall,
+    private readonly now: () => number,
+  ) {}
+
+  step(kind: StepKind, operation: string, target: string, attributes: ObservedStep["attributes"]): StepWatch {
+    const { observer, call, now } = this;
+    const step = { kind, operation, target, attributes, startedMs: now(), endedMs: 0, count: null as number | null, failure: null as string | null };
+    if (!this.over) observer.beginStep(call, step);
+    const close = (count: number | null, failure: string | null): void => {
+      step.endedMs = now();
+      step.count = count;
+      step.failure = failure;
+      if (!this.over) observer.endStep(call, step);
+    };
+    return { end: (count) => close(count, null), fail: (error) => close(null, codeOf(error)) };
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (isToolError(error)) return error.code;
+  return isBackendError(error) ? error.kind : "internal";
+}
+
+async function told<T>(step: StepWatch, work: Promise<T>, count: (result: T) => number): Promise<T> {
+  try {
+    const result = await work;
+    step.end(count(result));
+    return result;
+  } catch (error) {
+    step.fail(error);
+    throw error;
+  }
+}
+
+/** The services of a program, telling of each read and each embedding. */
+function observedServices(program: Program, services: CallServices, watch: CallWatch): CallServices {
+  return {
+    async adapter(connection) {
+      return observedAdapter(await services.adapter(connection), connection, program.connections[connection]?.backend ?? "unknown", watch);
+    },
+    async embedder(name) {
+      return observedEmbedder(await services.embedder(name), watch);
+    },
+    explain: (connection, request) => services.explain(connection, request),
+    now: services.now,
+    once: (part, make) => services.once(part, make),
+  };
+}
+
+function observedAdapter(adapter: Adapter, connection: string, backend: string, watch: CallWatch): Adapter {
+  const step = (operation: string, collection: string | null, more: ObservedStep["attributes"] = {}): StepWatch =>
+    watch.step("store", operation, collection === null ? connection : `${connection}/${collection}`, { backend, connection, ...(collection === null ? {} : { collection }), ...more });
+  return {
+    health: (signal) => adapter.health(signal),
+    collections: (signal) => told(step("collections", null), adapter.collections(signal), (names) => names.length),
+    describe: (collection, signal) => adapter.describe(collection, signal),
+    search: (request, signal) => told(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length),
+    fetch: (request, signal) => told(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length),
+    count: (collection, filter, signal) => told(step("count", collection), adapter.count(collection, filter, signal), (total) => total),
+    sample: (collection, n, signal) => adapter.sample(collection, n, signal),
+    close: () => adapter.close(),
+  };
+}
+
+function observedEmbedder(embedder: Embedder, watch: CallWatch): Embedder {
+  const { provider, model } = embedder;
+  return {
+    provider,
+    model,
+    dims: embedder.dims,
+    embed: (texts, signal) => told(watch.step("embed", "embed", `${provider}/${model}`, { provider, model, text_count: texts.length }), embedder.embed(texts, signal), (vectors) => vectors.length),
+  };
+}

@@ -1,0 +1,129 @@
+/** What an observer is told of a call: its order, its shape, and nothing that it could leak. */
+import assert from "node:assert/strict";
+import * as z from "zod";
+import { BackendError } from "../../runtime/abi/errors.js";
+import { observeWith, type CallObserver, type ObservedCall, type ObservedStep } from "../../runtime/abi/observer.js";
+import type { ToolPlan } from "../../runtime/abi/plan.js";
+import type { Adapter } from "../../runtime/adapters/adapter.js";
+import { createEngine } from "../../runtime/call/engine.js";
+import { suite } from "../lib/suite.js";
+import { caller, memoryAdapter, nobody, program } from "./program.js";
+
+const test = suite("call/observe");
+
+const ROWS = [{ _id: "1", name: "a", secret: "row-secret" }, { _id: "2", name: "b", secret: "row-secret" }];
+const read = { connection: "main", collection: "things", guard: { path: "secret", op: "eq", value: "row-secret" }, bind: [], limit: { arg: "limit", default: 5, max: 9 }, output: { id: true, score: true } } as const;
+const PLANS: { readonly [tool: string]: ToolPlan } = {
+  find: { kind: "search", ...read, query: { arg: "query", required: true, embedding: "default", mode: "dense" } },
+  list: { kind: "scroll", ...read },
+  total: { kind: "count", connection: "main", collection: "things", bind: [] },
+  piped: {
+    kind: "pipeline", retrieve: { connection: "main", collection: "things", bind: [], overfetch_factor: 2, max_candidates: 10 }, limit: read.limit, output: read.output,
+    steps: [{ kind: "sort", by: "name", desc: true, nulls: "last" }, { kind: "project", fields: ["name"] }],
+  },
+};
+
+interface Told {
+  readonly observer: CallObserver;
+  readonly lines: string[];
+  readonly calls: ObservedCall[];
+}
+
+/** Writes down what it is told, and each call as it is at its end. */
+function recorder(): Told {
+  const lines: string[] = [];
+  const calls: ObservedCall[] = [];
+  const line = (what: string, step: ObservedStep): void => void lines.push(`${what} ${step.kind} ${step.operation} ${step.target} ${JSON.stringify(step.attributes)} ${step.count} ${step.failure}`);
+  return {
+    lines, calls,
+    observer: {
+      begin: (call) => void lines.push(`begin ${call.tool} ${JSON.stringify(call.args)} ${call.outcome === null}`),
+      beginStep: (_, step) => line("step", step),
+      endStep: (_, step) => line("done", step),
+      end(call) {
+        lines.push(`end ${JSON.stringify(call.outcome)}`);
+        calls.push({ ...call });
+      },
+    },
+  };
+}
+
+function engineOf(observer: CallObserver | null, overrides: Partial<Adapter> = {}) {
+  let clock = 0;
+  return createEngine(program({ plans: PLANS, validators: { list: z.object({ n: z.number().optional() }) }, adapter: memoryAdapter(ROWS, overrides) }), {
+    env: new Map(), now: () => (clock += 1), observing: observer === null ? null : { observer, wallNow: () => 1_700_000_000_000 },
+  });
+}
+
+test("a search tells of its call, its embedding and its read, each with beginning and end", async () => {
+  const { observer, lines, calls } = recorder();
+  await engineOf(observer).call("find", { query: "a" }, caller({ id: "ada" }, { session: "s1" }));
+  assert.deepEqual(lines, [
+    'begin find {"query":"a"} true',
+    'step embed embed local/hashing-256 {"provider":"local","model":"hashing-256","text_count":1} null null',
+    'done embed embed local/hashing-256 {"provider":"local","model":"hashing-256","text_count":1} 1 null',
+    'step store search main/things {"backend":"sqlite","connection":"main","collection":"things","limit":5,"mode":"dense"} null null',
+    'done store search main/things {"backend":"sqlite","connection":"main","collection":"things","limit":5,"mode":"dense"} 2 null',
+    'end {"kind":"ok","count":2,"truncated":false,"mayBeIncomplete":false,"exact":true,"searchMode":"dense","warnings":[]}',
+  ]);
+  const [call] = calls;
+  assert.ok(call !== undefined);
+  assert.deepEqual([call.requestId, call.session, call.principal, call.plan, call.startedAt], ["r1", "s1", "ada", PLANS["find"], 1_700_000_000_000]);
+  assert.ok(call.endedMs > call.startedMs);
+  assert.ok(!JSON.stringify({ ...call, plan: null }).includes("row-secret"), "no row and no guard is in the record");
+});
+
+test("each kind of tool tells of its own steps", async () => {
+  const steps = async (tool: string): Promise<readonly string[]> => {
+    const { observer, lines } = recorder();
+    await engineOf(observer).call(tool, {}, nobody);
+    return lines.filter((line) => line.startsWith("done")).map((line) => line.split(" ").slice(1, 4).concat(line.split(" ").slice(-2)).join(" "));
+  };
+  assert.deepEqual(await steps("list"), ["store fetch main/things 2 null"]);
+  assert.deepEqual(await steps("total"), ["store count main/things 2 null"]);
+  assert.deepEqual(await steps("piped"), ["store fetch main/things 2 null", "pipeline sort piped 2 null", "pipeline project piped 2 null"]);
+});
+
+test("a refusal is told like a call: unknown tools, unusable arguments, and a store that fails", async () => {
+  const { observer, lines, calls } = recorder();
+  const down = async (): Promise<never> => { throw new BackendError("unreachable", "sqlite", "nobody is there"); };
+  const bug = async (): Promise<never> => { throw new TypeError("postgres://user:pw@host is not a function"); };
+  await assert.rejects(engineOf(observer).call("nope", {}, nobody));
+  await assert.rejects(engineOf(observer).call("list", { n: "x" }, nobody));
+  await assert.rejects(engineOf(observer, { fetch: down }).call("list", {}, nobody));
+  await assert.rejects(engineOf(observer, { fetch: bug }).call("list", {}, nobody), TypeError);
+  assert.deepEqual(calls.map(({ tool, plan, outcome }) => [tool, plan?.kind ?? null, outcome?.kind === "error" ? outcome.code : null]), [
+    ["nope", null, "invalid_arguments"], ["list", "scroll", "invalid_arguments"], ["list", "scroll", "backend_unreachable"], ["list", "scroll", "internal"],
+  ]);
+  assert.deepEqual(lines.filter((line) => line.startsWith("done")).map((line) => line.split(" ").at(-1)), ["unreachable", "internal"]);
+  assert.ok(!lines.join().includes("postgres"), "what nobody expected keeps its text for the log");
+});
+
+test("a step that others wait for is not told after the end of the call that began it", async () => {
+  const { observer, lines } = recorder();
+  let release: () => void = () => undefined;
+  const slow = new Promise<void>((resolve) => (release = resolve));
+  const engine = engineOf(observer, { fetch: async () => { await slow; return { rows: [], exact: true }; } });
+  await assert.rejects(engine.call("list", {}, caller({}, { deadlineMs: 1 })), /1 ms|0\.001|time/i);
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(lines.map((line) => line.split(" ")[0]), ["begin", "step", "end"]);
+  assert.match(lines.at(-1) ?? "", /"code":"timeout"/);
+});
+
+test("several observers are told the same, and none is none", async () => {
+  const [a, b] = [recorder(), recorder()];
+  await engineOf(observeWith([a.observer, b.observer])).call("list", {}, nobody);
+  assert.equal(a.lines.length, 4);
+  assert.deepEqual(a.lines, b.lines);
+  assert.equal(observeWith([a.observer]), a.observer);
+  assert.equal(observeWith([]), null);
+});
+
+test("nobody watching changes nothing of a result", async () => {
+  const { observer } = recorder();
+  const [watched, plain] = await Promise.all([observer, null].map((each) => engineOf(each).call("find", { query: "a" }, nobody)));
+  assert.deepEqual({ ...watched, latency_ms: 0 }, { ...plain, latency_ms: 0 });
+});
+
+test.run();
