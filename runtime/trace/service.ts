@@ -75,11 +75,12 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   });
   const counters = new Counters();
   const hub = new FeedHub({ store, outboxBytes: OUTBOX_BYTES, stallMs: STALL_MS, pingMs: PING_MS, monotonic, onError: (error) => log.error("a live feed failed", { error }) });
+  store.subscribe((news) => hub.publish(news));
   const queue = new IngestQueue({
     store, counters, monotonic,
     maxEvents: settings.queue_maxsize, maxBytes: settings.queue_max_bytes, batchSize: settings.worker_batch_size, lingerMs: settings.worker_batch_timeout * 1000,
-    onCommitted: (outcome) => hub.publish(outcome),
     onFailed: (error, events) => log.error("events could not be stored", { error, events }),
+    onReach: (error) => (error === null ? log.warn("the store can be reached again", {}) : log.error("the store can't be reached; events wait in the queue", { error })),
   });
   const started = monotonic();
   const context: HandlerContext = {
@@ -91,7 +92,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     reading: { summaryChars: settings.summary_max_chars, newId: createIdSource(now), nowUs: () => Math.floor(now() * 1000) },
     uptimeS: () => (monotonic() - started) / 1000,
   };
-  const background = startBackground(store, hub, settings, now, (error) => log.error("background work failed", { error }));
+  const background = startBackground(store, settings, now, (error) => log.error("background work failed", { error }));
   let listening: { readonly server: HttpServer; readonly host: string; readonly port: number } | null = null;
   try {
     listening = settings.start_server ? await listen(options, context) : null;
@@ -165,12 +166,11 @@ interface Background {
 }
 
 /** Ends runs that nobody works on and deletes what is beyond the limits, a little at a time. */
-function startBackground(store: TraceStore, hub: FeedHub, settings: Settings, now: () => number, onError: (error: unknown) => void): Background {
+function startBackground(store: TraceStore, settings: Settings, now: () => number, onError: (error: unknown) => void): Background {
   let stopped = false;
   let work: Promise<void> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    const updates = await store.sweep(now() - settings.settle_run_timeout_s * 1000, now() - settings.stale_run_timeout_s * 1000);
-    for (const update of updates) hub.publishRun(update);
+    await store.sweep(now() - settings.settle_run_timeout_s * 1000, now() - settings.stale_run_timeout_s * 1000);
   };
   const retain = async (): Promise<void> => {
     const before = settings.max_age_days === 0 ? 0 : now() * 1000 - settings.max_age_days * DAY_US;

@@ -4,7 +4,7 @@
  * has a bounded outbox of its own and is closed when that overflows or stands still; nobody else waits for it.
  */
 import type { SocketPeer } from "../../transport/types.js";
-import type { BatchOutcome, Frame, RunUpdate, TraceStore } from "../store/store.js";
+import type { Frame, News, RunUpdate, TraceStore } from "../store/store.js";
 
 export interface HubOptions {
   readonly store: TraceStore;
@@ -126,18 +126,18 @@ export class FeedHub {
     }
   }
 
-  /** Tells everybody what a committed batch brought. */
-  publish(outcome: BatchOutcome): void {
-    const starts = outcome.updates.filter((update) => update.change === "started");
-    const ends = outcome.updates.filter((update) => update.change === "ended");
-    for (const update of starts) this.publishRun(update);
-    for (const entry of outcome.frames) this.#publishFrame(entry);
-    for (const update of ends) this.publishRun(update);
-    for (const id of outcome.grown) if (this.#grown.size < MAX_GROWN) this.#grown.add(id);
+  /** Tells everybody what a commit brought. */
+  publish(news: News): void {
+    const starts = news.updates.filter((update) => update.change === "started");
+    const ends = news.updates.filter((update) => update.change === "ended");
+    for (const update of starts) this.#publishRun(update);
+    for (const entry of news.frames) this.#publishFrame(entry);
+    for (const update of ends) this.#publishRun(update);
+    for (const id of news.grown) if (this.#grown.size < MAX_GROWN) this.#grown.add(id);
   }
 
   /** Tells the list, and those who follow the run. */
-  publishRun(update: RunUpdate): void {
+  #publishRun(update: RunUpdate): void {
     const followers = this.#traces.get(update.runId);
     if (this.#runs.size === 0 && followers === undefined) return;
     const plain = frame("run_update", update.runId, `{"run":${update.plain}}`);

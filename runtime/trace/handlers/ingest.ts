@@ -6,7 +6,7 @@ import { bodyText, decodeBody, isProblem, mediaType, parseEntries, Unreadable } 
 import { readEvent } from "../ingest/event.js";
 import type { Refusal } from "../ingest/queue.js";
 import type { Incoming } from "../model.js";
-import { StorageFullError } from "../store/store.js";
+import { StorageFullError, StoreUnavailableError } from "../store/store.js";
 import { type HandlerContext, isOn } from "./context.js";
 
 type IngestHandlers = Pick<Handlers, "ingestEvents" | "registerTools">;
@@ -28,10 +28,12 @@ export function ingestHandlers(context: HandlerContext): IngestHandlers {
       const entries = parseEntries(body, mediaType(request.headers["content-type"] ?? ""));
       if (isProblem(entries)) return withStatus(entries.status, { body: detail(entries.message) });
       const { events, rejected } = readEntries(context, entries, body);
-      const refusal = queue.offer(events, body.length * MEMORY_FACTOR);
+      const refusal = queue.offer(events, body.length * MEMORY_FACTOR, isOn(wait));
       if (refusal !== null) return refused(refusal);
       if (!isOn(wait)) return { status: 202, body: { accepted: events.length, rejected, queue_depth: queue.depth } };
       const lost = await queue.flushed(events.length);
+      // Not committed, and not lost either: they wait until the store can be reached again.
+      if (lost instanceof StoreUnavailableError) return { status: 202, body: { accepted: events.length, rejected, queue_depth: queue.depth } };
       if (lost instanceof StorageFullError) return { status: 507, body: detail("the disk is full; the events were not stored") };
       if (lost !== null) return { status: 503, body: detail("the events could not be stored") };
       return { status: 200, body: { accepted: events.length, rejected, queue_depth: queue.depth } };
@@ -65,6 +67,8 @@ function refused(refusal: Refusal) {
       return { status: 429, body: detail("the ingestion queue is full; nothing of the request was taken"), headers: RETRY_AFTER } as const;
     case "storage":
       return { status: 507, body: detail("the disk is full; nothing of the request was taken") } as const;
+    case "away":
+      return { status: 503, body: detail("the store can't be reached; nothing of the request was taken"), headers: RETRY_AFTER } as const;
     case "stopping":
       return { status: 503, body: detail("the service is stopping") } as const;
     default:

@@ -5,7 +5,7 @@
  * the heap several times larger.
  */
 import type { Incoming } from "../model.js";
-import { type BatchOutcome, StorageFullError, type TraceStore } from "../store/store.js";
+import { StorageFullError, StoreUnavailableError, type TraceStore } from "../store/store.js";
 import { encodeBatch } from "./batch.js";
 import type { Counters } from "./counters.js";
 
@@ -17,14 +17,16 @@ export interface QueueOptions {
   readonly batchSize: number;
   /** Time that a batch may wait to become full. */
   readonly lingerMs: number;
-  readonly onCommitted: (outcome: BatchOutcome) => void;
+  /** So many events are lost. */
   readonly onFailed: (error: Error, events: number) => void;
+  /** The store can't be reached (told once, with the reason), or can be again. */
+  readonly onReach: (error: Error | null) => void;
   /** Milliseconds from a monotonic clock. */
   readonly monotonic: () => number;
 }
 
-/** "full": no room; "stopping": the service ends; "storage": the disk is full, and was a moment ago. */
-export type Refusal = "full" | "stopping" | "storage";
+/** "full": no room; "stopping": the service ends; "storage": the disk is full, and was a moment ago; "away": the store can't be reached. */
+export type Refusal = "full" | "stopping" | "storage" | "away";
 
 /** A batch that is closed. */
 interface Sealed {
@@ -41,7 +43,7 @@ interface Waiter {
   readonly resolve: (error: Error | null) => void;
 }
 
-/** After a full disk, one batch a second is tried. */
+/** After a full disk, and while the store can't be reached, one batch a second is tried. */
 const RETRY_MS = 1000;
 
 export class IngestQueue {
@@ -57,6 +59,9 @@ export class IngestQueue {
   #pumping = false;
   #stopping = false;
   #fullUntil = 0;
+  #away = false;
+  /** Ends the wait for a store that can't be reached. */
+  #hurry: () => void = () => undefined;
   #timer: NodeJS.Timeout | null = null;
   #waiters: Waiter[] = [];
 
@@ -71,9 +76,12 @@ export class IngestQueue {
     return this.options.maxEvents;
   }
 
-  /** Takes all of the events or none; `null` when they were taken. `bytes` is about what they hold in memory. */
-  offer(events: readonly Incoming[], bytes: number): Refusal | null {
-    const refusal = this.#refusal(events.length, bytes);
+  /**
+   * Takes all of the events or none; `null` when they were taken. `bytes` is about what they hold in memory. With
+   * `soon` they are refused when they would have to wait for a store that can't be reached.
+   */
+  offer(events: readonly Incoming[], bytes: number, soon = false): Refusal | null {
+    const refusal = soon && this.#away ? "away" : this.#refusal(events.length, bytes);
     if (refusal !== null) {
       this.options.counters.dropped += events.length;
       return refusal;
@@ -91,7 +99,10 @@ export class IngestQueue {
     return null;
   }
 
-  /** Resolves when the last `count` events offered have left the queue, with the error when some of them were lost. */
+  /**
+   * Resolves when the last `count` events offered have left the queue, with the error when some of them were lost; with
+   * StoreUnavailableError when they are still there and wait for the store.
+   */
   flushed(count: number): Promise<Error | null> {
     const to = this.#offered;
     if (this.#finished >= to) return Promise.resolve(null);
@@ -101,6 +112,7 @@ export class IngestQueue {
   /** Takes nothing more and resolves when the queue is empty. */
   async drain(): Promise<void> {
     this.#stopping = true;
+    this.#hurry();
     if (this.depth > 0 && !this.#pumping) void this.#pump();
     await this.flushed(0);
   }
@@ -139,7 +151,7 @@ export class IngestQueue {
       if (batch === undefined) break;
       this.#waiting -= batch.count;
       this.#inFlight = batch.count;
-      const error = await this.#write(batch);
+      const error = this.#stopping && this.#away ? this.#lose(batch, new Error("the service stops and its store can't be reached")) : await this.#write(batch);
       this.#inFlight = 0;
       this.#bytes = this.#waiting === 0 ? 0 : Math.max(0, this.#bytes - batch.bytes);
       this.#finished += batch.count;
@@ -148,26 +160,52 @@ export class IngestQueue {
     this.#pumping = false;
   }
 
+  /** Stores a batch, however long the store can't be reached; the error when it is lost. */
   async #write(batch: Sealed): Promise<Error | null> {
     const { counters, store } = this.options;
-    try {
-      const outcome = await store.write(batch.data);
-      counters.processed += outcome.stored;
-      counters.duplicates += outcome.duplicates;
-      counters.sampledOut += outcome.sampledOut;
-      counters.throttled += outcome.throttled;
-      counters.throttledRuns += outcome.throttledRuns;
-      counters.batch(outcome.elapsedMs);
-      this.#fullUntil = 0;
-      this.options.onCommitted(outcome);
-      return null;
-    } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      counters.dropped += batch.count;
-      if (error instanceof StorageFullError) this.#fullUntil = this.options.monotonic() + RETRY_MS;
-      this.options.onFailed(error, batch.count);
-      return error;
+    for (;;) {
+      try {
+        const outcome = await store.write(batch.data);
+        counters.processed += outcome.stored;
+        counters.duplicates += outcome.duplicates;
+        counters.sampledOut += outcome.sampledOut;
+        counters.throttled += outcome.throttled;
+        counters.throttledRuns += outcome.throttledRuns;
+        counters.batch(outcome.elapsedMs);
+        this.#fullUntil = 0;
+        this.#reach(null);
+        return null;
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        if (error instanceof StorageFullError) this.#fullUntil = this.options.monotonic() + RETRY_MS;
+        if (!(error instanceof StoreUnavailableError)) return this.#lose(batch, error);
+        this.#reach(error);
+        if (this.#stopping) return this.#lose(batch, error);
+        await this.#pause();
+      }
     }
+  }
+
+  #lose(batch: Sealed, error: Error): Error {
+    this.options.counters.dropped += batch.count;
+    this.options.onFailed(error, batch.count);
+    return error instanceof StoreUnavailableError ? new Error(error.message, { cause: error }) : error;
+  }
+
+  /** Notes whether the store can be reached. Who waits for a commit is not kept waiting for one that can't. */
+  #reach(error: Error | null): void {
+    if (this.#away !== (error !== null)) this.options.onReach(error);
+    this.#away = error !== null;
+    if (error === null) return;
+    for (const waiter of this.#waiters) if (waiter.from < waiter.to) waiter.resolve(error);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.from === waiter.to);
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, RETRY_MS);
+      this.#hurry = () => (clearTimeout(timer), resolve());
+    });
   }
 
   #wake(error: Error | null, from: number): void {

@@ -37,6 +37,10 @@ export interface BatchOutcome {
   /** Time of the whole batch: recording, writing and committing. */
   readonly elapsedMs: number;
   readonly lastSeq: number;
+}
+
+/** What a commit brought, for the live feeds. */
+export interface News {
   readonly frames: readonly Frame[];
   readonly updates: readonly RunUpdate[];
   /** Ids of running runs that grew, when somebody listens for that. */
@@ -46,6 +50,16 @@ export interface BatchOutcome {
 /** Nothing was stored: the disk is full. */
 export class StorageFullError extends Error {
   override readonly name = "StorageFullError";
+}
+
+/** Nothing was stored because the store can't be reached; the same batch can be written later. */
+export class StoreUnavailableError extends Error {
+  override readonly name = "StoreUnavailableError";
+}
+
+/** The store can't be opened: what is wrong and what to do, for a person. */
+export class StoreOpenError extends Error {
+  override readonly name = "StoreOpenError";
 }
 
 /** What somebody wants to hear of. */
@@ -131,10 +145,16 @@ export interface TraceReader {
 }
 
 export interface TraceStore {
+  /** Where the traces are, for a person; never with credentials. */
+  readonly place: string;
   readonly read: TraceReader;
+  /** News of every commit from now on, whoever wrote it, in the order of the commits and each once. There is one listener. */
+  subscribe(listener: (news: News) => void): void;
   /**
-   * Stores a batch, given as the bytes of `encodeBatch` (ingest/batch.ts); they are given away.
-   * @throws StorageFullError when nothing could be stored for lack of room.
+   * Stores a batch, given as the bytes of `encodeBatch` (ingest/batch.ts); they are given away, but for
+   * StoreUnavailableError.
+   * @throws StorageFullError when nothing could be stored for lack of room, StoreUnavailableError when nothing could be
+   * stored for now.
    */
   write(batch: Uint8Array): Promise<BatchOutcome>;
   /** From now on frames of the run are made. Returns the last sequence number that they leave out. */
@@ -147,8 +167,8 @@ export interface TraceStore {
   deleteRun(runId: string): Promise<boolean>;
   /** Returns how many tools are known of the server. */
   registerTools(server: string, tools: readonly string[]): Promise<number>;
-  /** Ends runs that nobody works on any more: settled ones, and those without events since `staleBeforeMs`. Returns their updates. */
-  sweep(settleBeforeMs: number, staleBeforeMs: number): Promise<readonly RunUpdate[]>;
+  /** Ends runs that nobody works on any more: settled ones, and those without events since `staleBeforeMs`. */
+  sweep(settleBeforeMs: number, staleBeforeMs: number): Promise<void>;
   /** Deletes the oldest ended runs beyond the limits, a few at a time. Returns how many. */
   retain(limits: Retention): Promise<number>;
   /** Waits until deleted runs are overwritten and search has read everything. */

@@ -21,18 +21,21 @@ export interface NoticeMessage {
 
 export type Methods = { readonly [method: string]: (...args: never[]) => unknown };
 
-/** Answers calls in a thread, in the order in which they come. */
+/** Answers calls in a thread: at once, in the order in which they come, or when the promise that a method returns is settled. */
 export function answerCalls(port: MessagePort, methods: Methods): void {
-  port.on("message", (call: CallMessage) => {
-    let answer: AnswerMessage;
+  const answer = (id: number, value: unknown): void => port.postMessage({ id, value } satisfies AnswerMessage);
+  const fail = (id: number, error: unknown): void =>
+    port.postMessage({ id, error: { name: error instanceof Error ? error.name : "Error", message: error instanceof Error ? error.message : String(error) } } satisfies AnswerMessage);
+  port.on("message", ({ id, method: name, args }: CallMessage) => {
     try {
-      const method = methods[call.method] as ((...args: readonly unknown[]) => unknown) | undefined;
-      if (method === undefined) throw new Error(`the thread has no ${call.method}`);
-      answer = { id: call.id, value: method(...call.args) };
+      const method = methods[name] as ((...args: readonly unknown[]) => unknown) | undefined;
+      if (method === undefined) throw new Error(`the thread has no ${name}`);
+      const value = method(...args);
+      if (value instanceof Promise) value.then((later) => answer(id, later), (error: unknown) => fail(id, error));
+      else answer(id, value);
     } catch (error) {
-      answer = { id: call.id, error: { name: error instanceof Error ? error.name : "Error", message: error instanceof Error ? error.message : String(error) } };
+      fail(id, error);
     }
-    port.postMessage(answer);
   });
 }
 

@@ -3,9 +3,8 @@
  * for each other; this file passes messages between them and puts them together as a `TraceStore`.
  */
 import { createWriteLock } from "./lock.js";
-import { StoreOpenError } from "./schema.js";
 import type { WriterOptions } from "./writer.js";
-import { type BatchOutcome, type Interest, type RunUpdate, StorageFullError, type TraceReader, type TraceStore } from "../store.js";
+import { type BatchOutcome, type Interest, type News, type RunUpdate, StorageFullError, StoreOpenError, type TraceReader, type TraceStore } from "../store.js";
 import { Thread, threadEntry } from "../thread.js";
 
 export interface SqliteStoreOptions extends Omit<WriterOptions, "now"> {
@@ -50,7 +49,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
       Array.from({ length: readerCount }, () => start("reader-thread", { layout: options.layout }, (_, message) => log("warn", String(message)))),
     );
     const indexer = await start("indexer-thread", { layout: options.layout, pressure }, (notice, value) => notices[notice]?.(value));
-    return compose(writer, readers, indexer, async () => {
+    return compose(options.layout.directory, writer, readers, indexer, async () => {
       closing = true;
       await Promise.all(readers.map((reader) => reader.close()));
       await indexer.close();
@@ -64,8 +63,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
   }
 }
 
-function compose(writer: Thread, readers: readonly Thread[], indexer: Thread, close: () => Promise<void>): TraceStore {
+function compose(place: string, writer: Thread, readers: readonly Thread[], indexer: Thread, close: () => Promise<void>): TraceStore {
   let waking = false;
+  let tell: (news: News) => void = () => undefined;
   const wake = (): void => {
     if (waking) return;
     waking = true;
@@ -79,10 +79,14 @@ function compose(writer: Thread, readers: readonly Thread[], indexer: Thread, cl
     }
   };
   return {
+    place,
     read: threadReader(readers),
+    subscribe: (listener) => void (tell = listener),
     async write(batch) {
       try {
-        return (await writer.give("write", batch)) as BatchOutcome;
+        const { frames, updates, grown, ...outcome } = (await writer.give("write", batch)) as BatchOutcome & News;
+        tell({ frames, updates, grown });
+        return outcome;
       } catch (error) {
         throw error instanceof Error && error.name === "StorageFullError" ? new StorageFullError(error.message) : error;
       }
@@ -99,7 +103,10 @@ function compose(writer: Thread, readers: readonly Thread[], indexer: Thread, cl
     async registerTools(server, tools) {
       return (await writer.call("registerTools", server, tools)) as number;
     },
-    sweep: async (settleBeforeMs, staleBeforeMs) => (await writer.call("sweep", settleBeforeMs, staleBeforeMs)) as RunUpdate[],
+    async sweep(settleBeforeMs, staleBeforeMs) {
+      const updates = (await writer.call("sweep", settleBeforeMs, staleBeforeMs)) as RunUpdate[];
+      if (updates.length > 0) tell({ frames: [], updates, grown: [] });
+    },
     async retain(limits) {
       const deleted = (await writer.call("retain", limits)) as number;
       if (deleted > 0) wake();

@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { indexedText, searchText } from "../search-text.js";
 import { eventHash, marksRun, runHash } from "./id-index.js";
-import { EVENT_COLUMNS, type EventRecord } from "./rows.js";
+import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 
 /** Steps of one transaction of the full text. */

@@ -1,7 +1,8 @@
 /** One process writes a data directory. The lock is SQLite's own on a file, so it ends with the process, however that ends. */
 import { mkdirSync } from "node:fs";
 import Database from "better-sqlite3";
-import { type Layout, StoreOpenError } from "./schema.js";
+import { StoreOpenError } from "../store.js";
+import type { Layout } from "./schema.js";
 
 export interface WriteLock {
   release(): void;

@@ -4,18 +4,18 @@ import { gunzipSync } from "node:zlib";
 import type { components } from "../../api.types.gen.js";
 import { eventKind } from "../../model.js";
 import type { RunRow } from "../../record/run-state.js";
-import { nodeKey, nodeName, Tally } from "../../record/tally.js";
+import { nodeKey } from "../../record/tally.js";
 import { align, callsOf } from "../compare.js";
 import { parseRunCursor, parseStepCursor, runCursor, stepCursor } from "../cursor.js";
 import { type GraphEdge, type GraphNode, inventoryOf, publicIds, topologyOf } from "../graph.js";
 import { matchExpression, searchTerms, searchText, snippet } from "../search-text.js";
+import { changedPart, folded, nestedRun, parseScope, scopedGraph, sessionOf } from "../stored.js";
 import type { PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
 import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { eventHash, MergedIds, runHash } from "./id-index.js";
 import { loadNodes, type NodeRecord } from "./nodes.js";
-import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "./rows.js";
+import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
 import { type Db, type Layout, openForReading } from "./schema.js";
-import { tallyOf } from "./writer.js";
 
 type Schemas = components["schemas"];
 
@@ -75,7 +75,7 @@ export class SqliteReader {
     if (row !== null) return extended ? runWireExtended(row) : runWire(row);
     const holder = this.#holder(runId);
     if (holder === null) return null;
-    const nested = this.#nestedRun(holder, runId);
+    const nested = nestedRun(holder, runId, this.#sql.stepsOfNested.all(holder.key, runId));
     return extended ? runWireExtended(nested, holder.runId) : runWire(nested, holder.runId);
   }
 
@@ -98,21 +98,7 @@ export class SqliteReader {
 
   sessions(limit: number, offset: number): Schemas["SessionList"] {
     const total = this.#sql.sessionCount.get() ?? 0;
-    const sessions = this.#sql.sessions.all(limit, offset).map((row) => {
-      const runs = this.#sql.runsOfSession.all(row.session).map(runRow);
-      const costs = runs.map((run) => runWireExtended(run).cost_usd);
-      return {
-        session_id: row.session,
-        user_id: runs.find((run) => run.user !== null)?.user ?? null,
-        run_count: runs.length,
-        failed_count: runs.filter((run) => run.status === 2).length,
-        total_tokens_input: runs.reduce((sum, run) => sum + run.tokensIn, 0),
-        total_tokens_output: runs.reduce((sum, run) => sum + run.tokensOut, 0),
-        cost_usd: costs.some((cost) => cost === null) ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
-        started_at: runWire(runs.reduce((a, b) => (a.startedAt <= b.startedAt ? a : b))).started_at,
-        last_at: runWire(runs.reduce((a, b) => (a.startedAt >= b.startedAt ? a : b))).started_at,
-      };
-    });
+    const sessions = this.#sql.sessions.all(limit, offset).map(({ session }) => sessionOf(session, this.#sql.runsOfSession.all(session).map(runRow)));
     return { sessions, total, limit, offset };
   }
 
@@ -204,14 +190,7 @@ export class SqliteReader {
   changed(nodeKeys: readonly string[], edgeKeys: readonly string[]): Schemas["Topology"] {
     const { nodes, edges } = this.#graph("all");
     const ids = this.#nodes().ids;
-    const servers = nodeKeys.map((key) => nodeName(key).source).filter((source) => source !== null);
-    const changedNodes = new Set([...nodeKeys.map((key) => ids.get(key) ?? key), ...servers.map((server) => `mcp:${server}`)]);
-    const changedEdges = new Set(edgeKeys.map((key) => key.split("\r").map((end) => ids.get(end) ?? end).join("\n")));
-    const all = topologyOf(nodes, edges, ids);
-    return {
-      nodes: all.nodes.filter((node) => changedNodes.has(node.id)),
-      edges: all.edges.filter((edge) => changedEdges.has(`${edge.source}\n${edge.target}`) || (changedNodes.has(edge.source) && changedNodes.has(edge.target))),
-    };
+    return changedPart(topologyOf(nodes, edges, ids), ids, nodeKeys, edgeKeys);
   }
 
   tools(scope: string): Schemas["ToolInventory"] {
@@ -262,22 +241,6 @@ export class SqliteReader {
     }
     const recent = this.#sql.recentEvent.get(this.#ids.progress(), eventId);
     return recent === undefined ? null : { record: recent, rootId: recent.root_id };
-  }
-
-  #nestedRun(holder: RunRow, runId: string): RunRow {
-    const records = this.#sql.stepsOfNested.all(holder.key, runId);
-    const first = records[0];
-    const end = records.find((record) => ["end", "error"].includes(eventKind(record.type).side));
-    const failed = end !== undefined && eventKind(end.type).side === "error";
-    return {
-      ...holder, runId, tags: [], status: end === undefined ? 0 : failed ? 2 : 1, startedAt: first?.at ?? holder.startedAt, completedAt: end?.at ?? null,
-      steps: records.length, tokensIn: records.reduce((sum, r) => sum + (r.tokens_in ?? 0), 0), tokensOut: records.reduce((sum, r) => sum + (r.tokens_out ?? 0), 0),
-      errors: records.filter((record) => eventKind(record.type).side === "error").length, graph: null, error: failed ? end.error : null,
-      name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null,
-      costNano: records.reduce((sum, record) => sum + (record.cost_nano ?? 0), 0),
-      unpriced: records.filter((record) => record.cost_nano === null && (record.tokens_in !== null || record.tokens_out !== null)).length,
-      lastSeq: records.at(-1)?.seq ?? 0,
-    };
   }
 
   #journey(run: RunRow): StepRow[] {
@@ -335,13 +298,11 @@ export class SqliteReader {
 
   /** Keys of the runs of a scope; `null` is all of them. */
   #roots(scope: string): readonly number[] | null {
-    if (scope === "all") return null;
-    if (scope.startsWith("run:")) {
-      const row = this.#run(scope.slice(4)) ?? this.#run(scope.slice(4).trim());
-      return row === null ? [] : [row.key];
-    }
-    const count = Math.min(1000, Math.max(1, Number(scope.slice("last_n:".length))));
-    return this.#sql.lastRuns.all(count);
+    const asked = parseScope(scope);
+    if (asked.kind === "all") return null;
+    if (asked.kind === "last") return this.#sql.lastRuns.all(asked.count);
+    const run = asked.ids.map((id) => this.#run(id)).find((row) => row !== null);
+    return run === undefined || run === null ? [] : [run.key];
   }
 
   #seqRange(roots: readonly number[]): { from: number; to: number } | null {
@@ -386,17 +347,8 @@ export class SqliteReader {
   }
 
   #graphOf(roots: readonly number[]): { nodes: GraphNode[]; edges: GraphEdge[] } {
-    const tally = new Tally();
-    for (const root of roots) tallyOf(this.#sql.eventsOf.all(root), tally);
-    const active = new Set([...tally.nodes.keys()].map((key) => nodeName(key)).flatMap(({ family, source }) => (family === "tool" && source !== null ? [source] : [])));
-    for (const node of this.#nodes().nodes) {
-      const { source } = nodeName(node.key);
-      if (node.registered === 1 && source !== null && active.has(source)) tally.node(node.key);
-    }
-    return {
-      nodes: [...tally.nodes].map(([key, sum]) => ({ key, ...sum, buckets: [...sum.buckets] })),
-      edges: [...tally.edges.values()],
-    };
+    const registered = this.#nodes().nodes.filter((node) => node.registered === 1).map((node) => node.key);
+    return scopedGraph(roots.map((root) => this.#sql.eventsOf.all(root)), registered);
   }
 }
 
@@ -409,16 +361,11 @@ function runFilter(query: RunListQuery): { where: string[]; values: (string | nu
   };
   if (query.status !== "all") add("status = ?", ["running", "completed", "failed"].indexOf(query.status));
   if (query.session !== undefined) add("session = ?", query.session);
-  if (query.tag !== undefined) add("EXISTS (SELECT 1 FROM json_each(tags) WHERE instr(folded(value), ?))", fold(query.tag));
+  if (query.tag !== undefined) add("EXISTS (SELECT 1 FROM json_each(tags) WHERE instr(folded(value), ?))", folded(query.tag));
   if (query.q !== undefined) {
-    add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", fold(query.q));
+    add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", folded(query.q));
   }
   return { where, values };
-}
-
-/** Letter case does not count, in any script. */
-function fold(text: string): string {
-  return text.normalize("NFC").toLowerCase();
 }
 
 function sizeOf(file: string): number {
@@ -429,7 +376,7 @@ function sizeOf(file: string): number {
 type RootedEvent = EventRecord & { readonly root_id: string };
 
 function prepare(db: Db, payloads: Db, index: Db) {
-  db.function("folded", { deterministic: true }, (value: unknown) => fold(String(value)));
+  db.function("folded", { deterministic: true }, (value: unknown) => folded(String(value)));
   const runColumns = RUN_COLUMNS.split(", ").map((column) => `r.${column}`).join(", ");
   const eventColumns = EVENT_COLUMNS.split(", ").map((column) => `e.${column}`).join(", ");
   return {

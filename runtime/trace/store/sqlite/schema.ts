@@ -7,6 +7,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
+import { StoreOpenError } from "../store.js";
 
 export type Db = Database.Database;
 
@@ -74,11 +75,6 @@ CREATE TABLE IF NOT EXISTS ids (hash INTEGER NOT NULL, seq INTEGER NOT NULL, PRI
 CREATE TABLE IF NOT EXISTS progress (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='', tokenize="unicode61 remove_diacritics 2");
 `;
-
-/** The store can't be opened: what is wrong and what to do, for a person. */
-export class StoreOpenError extends Error {
-  override readonly name = "StoreOpenError";
-}
 
 /** Opens a file of the directory for writing, with the tables it must have. @throws StoreOpenError */
 export function openForWriting(layout: Layout, file: StoreFile): Db {

@@ -6,13 +6,13 @@
 import { gzipSync } from "node:zlib";
 import { EVENT_KINDS, eventKind, type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type Changes, type EventRow, type RecordedEvent, type RecorderOptions, type RecorderSource } from "../../record/recorder.js";
-import { RunCalls } from "../../record/calls.js";
 import { endRun, type RunRow, type RunState } from "../../record/run-state.js";
-import { nodeKey, Tally } from "../../record/tally.js";
-import { type BatchOutcome, type Frame, type Interest, type Retention, type RunUpdate, StorageFullError } from "../store.js";
-import { runWire, runWireExtended, stepWire, type StepRow, stepWireExtended } from "../wire.js";
+import type { Tally } from "../../record/tally.js";
+import { grownOf, storedStep, updatesOf, Watched } from "../news.js";
+import { type BatchOutcome, type Frame, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
+import { countersOf, tallyOf, withoutNested } from "../stored.js";
 import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
-import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord, runValues } from "./rows.js";
+import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord, runValues } from "../rows.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 import { SumWriter } from "./sums.js";
 
@@ -38,7 +38,7 @@ export class SqliteWriter implements RecorderSource {
   readonly #recorder: Recorder;
   readonly #sums: SumWriter;
   readonly #sql;
-  readonly #watched = new Map<string, { plain: number; extended: number }>();
+  readonly #watched = new Watched();
   #interest: Interest = { updates: false, growth: false };
   #changedNodes = new Set<string>();
   #changedEdges = new Set<string>();
@@ -106,7 +106,7 @@ export class SqliteWriter implements RecorderSource {
   }
 
   /** @throws StorageFullError and anything else SQLite says; nothing of the batch is stored then. */
-  write(batch: readonly Incoming[]): BatchOutcome {
+  write(batch: readonly Incoming[]): BatchOutcome & News {
     const started = performance.now();
     const before = this.#seq;
     const changes = this.#transaction(before, () => {
@@ -118,23 +118,18 @@ export class SqliteWriter implements RecorderSource {
     this.#noteChanged(changes.tally);
     return {
       stored: changes.rows.length, duplicates: changes.duplicates, sampledOut: changes.sampledOut, throttled: changes.throttled, throttledRuns: changes.throttledRuns,
-      frames: this.#frames(changes.rows), updates: this.#updates(changes.started, changes.ended), grown: this.#grown(changes), lastSeq: this.#seq,
+      frames: this.#frames(changes.rows), updates: this.#interest.updates ? updatesOf(changes) : [], grown: this.#interest.growth ? grownOf(changes) : [], lastSeq: this.#seq,
       elapsedMs: performance.now() - started,
     };
   }
 
   watch(rootId: string, extended: boolean): number {
-    const held = this.#watched.get(rootId) ?? { plain: 0, extended: 0 };
-    held[extended ? "extended" : "plain"] += 1;
-    this.#watched.set(rootId, held);
+    this.#watched.add(rootId, extended);
     return this.#seq;
   }
 
   unwatch(rootId: string, extended: boolean): void {
-    const held = this.#watched.get(rootId);
-    if (held === undefined) return;
-    held[extended ? "extended" : "plain"] -= 1;
-    if (held.plain + held.extended === 0) this.#watched.delete(rootId);
+    this.#watched.remove(rootId, extended);
   }
 
   listen(interest: Interest): void {
@@ -197,7 +192,7 @@ export class SqliteWriter implements RecorderSource {
       }
       for (const run of ended) this.#sql.saveRun.run(runValues(run));
     });
-    return this.#updates(new Set(), ended);
+    return this.#interest.updates ? updatesOf({ started: new Set(), ended }) : [];
   }
 
   /** Deletes up to 20 of the oldest ended runs that are beyond a limit. */
@@ -309,13 +304,7 @@ export class SqliteWriter implements RecorderSource {
     }
     for (const run of changes.runs) this.#sql.saveRun.run(runValues(run));
     this.#sums.add(changes.tally, 1);
-    const durations = changes.rows.reduce((sum, row) => ({ ms: sum.ms + (row.durationMs ?? 0), timed: sum.timed + Number(row.durationMs !== null) }), { ms: 0, timed: 0 });
-    this.#sums.count({
-      events: changes.rows.length, duration_ms: durations.ms, timed: durations.timed,
-      tokens_in: changes.rows.reduce((sum, row) => sum + (row.event.tokensIn ?? 0), 0),
-      tokens_out: changes.rows.reduce((sum, row) => sum + (row.event.tokensOut ?? 0), 0),
-      payload_bytes: payloadBytes, payloads,
-    });
+    this.#sums.count({ ...countersOf(changes.rows.map(countedRow), 1), payload_bytes: payloadBytes, payloads });
   }
 
   /** Compressed sizes of the batch in work. */
@@ -325,39 +314,12 @@ export class SqliteWriter implements RecorderSource {
     const frames: Frame[] = [];
     if (this.#watched.size > 0) {
       for (const row of rows) {
-        const rootId = top(row.run).runId;
-        const watched = this.#watched.get(rootId);
-        if (watched === undefined) continue;
-        const step: StepRow = {
-          seq: row.seq, rootId, at: row.event.at, type: row.event.type, eventId: row.event.eventId, runId: row.event.runId, parentId: row.parentId,
-          agent: row.agent, tool: row.tool, server: row.server, summary: row.event.summary, payload: this.#sizes.get(row.seq) ?? null, durationMs: row.durationMs,
-          tokensIn: row.event.tokensIn, tokensOut: row.event.tokensOut, error: row.event.error, model: row.event.model, costNano: row.costNano, attributes: row.event.attributes,
-        };
-        const key = nodeKey({ type: row.event.type, agent: row.agent, tool: row.tool, server: row.server });
-        frames.push({
-          rootId, runId: row.event.runId, seq: row.seq,
-          plain: watched.plain > 0 ? JSON.stringify(stepWire(step)) : null,
-          extended: watched.extended > 0 ? JSON.stringify(stepWireExtended(step, key === null ? null : this.#sums.publicId(key))) : null,
-        });
+        const frame = this.#watched.frame(storedStep(row, this.#sizes.get(row.seq) ?? null), (key) => this.#sums.publicId(key));
+        if (frame !== null) frames.push(frame);
       }
     }
     this.#sizes.clear();
     return frames;
-  }
-
-  #updates(started: ReadonlySet<RunState>, ended: ReadonlySet<RunState>): RunUpdate[] {
-    if (!this.#interest.updates) return [];
-    const update = (change: RunUpdate["change"], run: RunRow): RunUpdate => ({
-      runId: run.runId, change, plain: JSON.stringify(runWire(run)), extended: JSON.stringify(runWireExtended(run)),
-    });
-    // A run that started and ended in one batch is still told of twice.
-    const begun = [...started].filter((run) => run.steps > 0).map((run) => update("started", ended.has(run) ? { ...run, status: RUNNING, completedAt: null, error: null } : run));
-    return [...begun, ...[...ended].map((run) => update("ended", run))];
-  }
-
-  #grown(changes: Changes): string[] {
-    if (!this.#interest.growth) return [];
-    return [...changes.runs].filter((run) => !changes.ended.has(run)).map((run) => run.runId);
   }
 
   #noteChanged(tally: Tally): void {
@@ -396,11 +358,7 @@ export class SqliteWriter implements RecorderSource {
     this.#sql.addDoomed.run(key, runId);
     this.#sums.add(tallyOf(rest), 1);
     this.#sums.count(countersOf(rest, 1));
-    const kept: RunRow = {
-      ...holder, steps: rest.length, tokensIn: sum(rest, (r) => r.tokens_in), tokensOut: sum(rest, (r) => r.tokens_out),
-      errors: rest.filter((record) => eventKind(record.type).side === "error").length,
-    };
-    this.#sql.saveRun.run(runValues(kept));
+    this.#sql.saveRun.run(runValues(withoutNested(holder, rest)));
   }
 
   #takeOff(records: readonly EventRecord[]): void {
@@ -411,35 +369,9 @@ export class SqliteWriter implements RecorderSource {
   }
 }
 
-function sum(records: readonly EventRecord[], value: (record: EventRecord) => number | null): number {
-  return records.reduce((total, record) => total + (value(record) ?? 0), 0);
-}
-
-/** What stored events of one run, in order of arrival, add to the graph. */
-export function tallyOf(records: readonly EventRecord[], tally = new Tally()): Tally {
-  const calls = new RunCalls();
-  for (const record of records) {
-    const event = recordedEvent(record);
-    const kind = eventKind(event.type);
-    const key = nodeKey(event);
-    calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: key }, kind, event, (source, target, count, last) => tally.edge(source, target, count, last));
-    if (key !== null) tally.event(key, kind, event.at, event.durationMs, false);
-  }
-  return tally;
-}
-
-function countersOf(records: readonly EventRecord[], sign: 1 | -1): { [name: string]: number } {
-  return {
-    events: sign * records.length, duration_ms: sign * sum(records, (r) => r.duration_ms), timed: sign * records.filter((r) => r.duration_ms !== null).length,
-    tokens_in: sign * sum(records, (r) => r.tokens_in), tokens_out: sign * sum(records, (r) => r.tokens_out),
-    payload_bytes: sign * sum(records, (r) => r.payload), payloads: sign * records.filter((r) => r.payload !== null).length,
-  };
-}
-
-function top(run: RunState): RunState {
-  let at = run;
-  while (at.mergedInto !== null) at = at.mergedInto;
-  return at;
+/** A row without its payload, which is counted where it is compressed. */
+function countedRow({ durationMs, event }: EventRow): Parameters<typeof countersOf>[0][number] {
+  return { duration_ms: durationMs, tokens_in: event.tokensIn, tokens_out: event.tokensOut, payload: null };
 }
 
 function isFull(error: unknown): boolean {

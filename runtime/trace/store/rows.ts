@@ -1,7 +1,7 @@
-/** SQL of rows that the writer and the reader share, and their shapes as SQLite returns them. */
-import type { RunRow } from "../../record/run-state.js";
-import type { StepRow } from "../wire.js";
-import type { RecordedEvent } from "../../record/recorder.js";
+/** Columns of the stored rows, which all stores share, and the shapes in which their drivers return them. */
+import type { RunRow } from "../record/run-state.js";
+import type { StepRow } from "./wire.js";
+import type { RecordedEvent } from "../record/recorder.js";
 
 export interface RunRecord {
   readonly key: number;
@@ -41,7 +41,7 @@ export function runRow(record: RunRecord): RunRow {
 }
 
 export const RUN_COLUMNS =
-  "key, run_id, status, started_at, completed_at, tags, steps, tokens_in, tokens_out, errors, graph, error, name, session, user, models, " +
+  "key, run_id, status, started_at, completed_at, tags, steps, tokens_in, tokens_out, errors, graph, error, name, session, \"user\", models, " +
   "cost_nano, unpriced, preview, rooted, settled, throttled, last_seq, touched_ms";
 
 /** Values of RUN_COLUMNS. */
