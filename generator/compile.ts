@@ -9,6 +9,7 @@ import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
 import { certify } from "./3-check/guard.js";
+import { certifyRoles } from "./3-check/guard-roles.js";
 import { OPTIONAL_PACKAGES } from "./3-check/packages.js";
 import { plan } from "./4-plan/index.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
@@ -45,8 +46,15 @@ export function compile(source: SourceFile, options: CompileOptions): Compilatio
   if (checked === null) return { ...front, value: null };
   const plans = plan(checked);
   const guard = certify(plans.tools, checked);
-  const diagnostics = [...front.diagnostics, ...guard.diagnostics];
-  return { ...front, diagnostics, value: guard.value === null ? null : { plans, certificates: guard.value, checked } };
+  const callers = certifyRoles(plans.settings, checked);
+  const diagnostics = [...front.diagnostics, ...guard.diagnostics, ...callers.diagnostics];
+  if (guard.value === null || hasErrors(diagnostics)) return { ...front, diagnostics, value: null };
+  const certificates = guard.value.map((certificate) => withCallers(certificate, callers.value?.get(certificate.tool)));
+  return { ...front, diagnostics, value: { plans, certificates, checked } };
+}
+
+function withCallers(certificate: GuardCertificate, callers: readonly string[] | undefined): GuardCertificate {
+  return callers === undefined ? certificate : { ...certificate, callers };
 }
 
 /** Phases 1 to 3: every diagnostic of the catalog, and the checked catalog when none is an error. */

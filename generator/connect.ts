@@ -46,7 +46,7 @@ export class CatalogError extends Error {
 export interface CallOptions {
   readonly principal?: string;
   readonly claims?: { readonly [claim: string]: unknown };
-  /** Stand as the claim `roles` unless the claims have one. */
+  /** Stand as the claim that the catalog's security.rbac reads roles from, unless the claims have one. */
   readonly roles?: readonly string[];
   /** The caller's tenant, under whatever claim or header the catalog's tenancy names. */
   readonly tenant?: string;
@@ -136,7 +136,7 @@ function callTool(engine: Engine, plans: Plans, name: string, args: { readonly [
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
   return engine.call(name, given, {
     requestId: options.requestId ?? crypto.randomUUID(),
-    principal: principalOf(options, tenantOf(plan)),
+    principal: principalOf(options, tenantOf(plan), plans.settings.security?.rbac?.role_claim ?? "roles"),
     ...(options.deadlineS === undefined ? {} : { deadlineMs: options.deadlineS * 1000 }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
@@ -147,11 +147,11 @@ function tenantOf(plan: ToolPlan): TenantPlan | undefined {
 }
 
 /** A tenant that the application states wins over one that a claim happens to hold. */
-function principalOf({ principal, claims = {}, roles, tenant }: CallOptions, plan: TenantPlan | undefined): Principal {
+function principalOf({ principal, claims = {}, roles, tenant }: CallOptions, plan: TenantPlan | undefined, roleClaim: string): Principal {
   const stated = tenant === undefined || plan === undefined ? null : plan;
   return {
     id: principal ?? null,
-    claims: { ...(roles === undefined ? {} : { roles }), ...claims, ...(stated?.from === "claim" ? { [stated.name]: tenant } : {}) },
+    claims: { ...(roles === undefined ? {} : { [roleClaim]: roles }), ...claims, ...(stated?.from === "claim" ? { [stated.name]: tenant } : {}) },
     headers: stated?.from === "header" ? { [stated.name.toLowerCase()]: tenant as string } : {},
   };
 }

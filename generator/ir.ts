@@ -272,6 +272,8 @@ export interface Plans {
 /** What the guard checker showed for one tool: one entry per branch that can reach a store. */
 export interface GuardCertificate {
   readonly tool: string;
+  /** Roles that may call it, in the order of the catalog; absent where roles are not checked. */
+  readonly callers?: readonly string[];
   readonly branches: readonly {
     /** `search`, `filter-only`, `lookup`, `count`, `scroll`, `retrieve`, `directory:<arg>`, … */
     readonly branch: string;

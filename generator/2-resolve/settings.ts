@@ -1,6 +1,6 @@
 /** Settings that concern serving: tenancy for the plans, everything else as the server reads it. Off means absent. */
 import type { ServePlan } from "../../runtime/abi/call.js";
-import type { Json } from "../../runtime/abi/plan.js";
+import type { Json, RbacPlan } from "../../runtime/abi/plan.js";
 import type { Path, Resolved, tds } from "../ir.js";
 import type { Interpolator } from "./interpolate.js";
 
@@ -19,7 +19,7 @@ export function resolveTenancy(tenancy: tds.Tenancy | undefined): Resolved["tena
 
 /** Serving settings with defaults filled in; a section that is off is left out. */
 export function resolveSettings(catalog: tds.Catalog, interpolator: Interpolator): ServePlan {
-  const security = present({
+  const security: ServePlan["security"] = present({
     auth: authOf(catalog.security?.auth, interpolator),
     rbac: rbacOf(catalog.security?.rbac),
     rate_limit: rateLimitOf(catalog.security?.rate_limit, interpolator),
@@ -40,9 +40,9 @@ export function resolveSettings(catalog: tds.Catalog, interpolator: Interpolator
 }
 
 /** The members that say something; undefined when none does. */
-function present(members: { readonly [key: string]: Section | undefined }): Section | undefined {
-  const kept = Object.entries(members).filter((entry): entry is [string, Section] => entry[1] !== undefined);
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+function present<T extends { readonly [key: string]: Section | undefined }>(members: T): { readonly [K in keyof T]?: NonNullable<T[K]> } | undefined {
+  const kept = Object.entries(members).filter(([, section]) => section !== undefined);
+  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as { readonly [K in keyof T]?: NonNullable<T[K]> });
 }
 
 /** Texts of a section with their references filled or deferred; nulls left out. */
@@ -59,9 +59,9 @@ function authOf(auth: tds.Auth | undefined, interpolator: Interpolator): Section
   });
 }
 
-function rbacOf(rbac: tds.Rbac | undefined): Section | undefined {
+function rbacOf(rbac: tds.Rbac | undefined): RbacPlan | undefined {
   if (rbac?.enabled !== true) return undefined;
-  const roles = Object.fromEntries(Object.entries(rbac.roles ?? {}).map(([role, { allow }]): [string, Json] => [role, { allow: allow ?? [] }]));
+  const roles = Object.fromEntries(Object.entries(rbac.roles ?? {}).map(([role, { allow }]) => [role, { allow: allow ?? [] }]));
   return { default_role: rbac.default_role ?? "viewer", role_claim: rbac.role_claim ?? "roles", roles, deny_tools: rbac.deny_tools ?? [] };
 }
 

@@ -26,13 +26,13 @@ interface OutputFile {
   readonly view: () => object;
 }
 
-function outputFiles({ plans, base, hasAdapter }: EmitInput): readonly OutputFile[] {
+function outputFiles({ plans, certificates, base, hasAdapter }: EmitInput): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
     { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter) },
-    { path: "plans.ts", template: "plans", view: () => plansView(plans, tools) },
+    { path: "plans.ts", template: "plans", view: () => plansView(plans, tools, certificates) },
     { path: "schemas.ts", template: "schemas", view: () => schemasView(plans, tools) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
     ...(split ? handlers : []).map((handler): OutputFile => ({ path: `handlers/${handler.identifier}.ts`, template: "handler-file", view: () => handler })),
@@ -47,7 +47,7 @@ function outputFiles({ plans, base, hasAdapter }: EmitInput): readonly OutputFil
 export function emit(input: EmitInput, render: Render): ReadonlyMap<string, string> {
   const files = new Map(outputFiles(input).map(({ path, template, view }) => [path, render(template, view())]));
   if (input.trace !== undefined) for (const [path, text] of traceFiles(input.trace, render)) files.set(path, text);
-  files.set(LOCK, lockText(input.plans));
+  files.set(LOCK, lockText(input.plans, input.certificates));
   files.set(MANIFEST, manifestText(input.plans, input.certificates, files));
   return files;
 }

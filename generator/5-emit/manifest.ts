@@ -16,6 +16,8 @@ export interface Manifest {
   readonly catalog: Plans["catalog"];
   readonly files: { readonly [path: string]: string };
   readonly guards: { readonly [tool: string]: GuardCertificate["branches"] };
+  /** Roles that may call each tool; absent where roles are not checked. */
+  readonly callers?: { readonly [tool: string]: readonly string[] };
 }
 
 /** JSON for people: two spaces, a final newline, unseen characters as escapes. */
@@ -23,15 +25,22 @@ export function jsonText(value: unknown): string {
   return `${showUnseen(JSON.stringify(value, null, 2))}\n`;
 }
 
-export function lockText(plans: Plans): string {
-  return jsonText(Object.fromEntries(plans.definitions.map((definition) => [definition.name, fingerprint(definition)])));
+/** Tool → digest of its definition; where roles are checked, one such table for each role, of the tools it may call. */
+export function lockText(plans: Plans, certificates: readonly GuardCertificate[]): string {
+  const table = (isSeen: (tool: string) => boolean): object =>
+    Object.fromEntries(plans.definitions.filter(({ name }) => isSeen(name)).map((definition) => [definition.name, fingerprint(definition)]));
+  const roles = plans.settings.security?.rbac?.roles;
+  if (roles === undefined) return jsonText(table(() => true));
+  const callers = new Map(certificates.map((certificate) => [certificate.tool, certificate.callers]));
+  return jsonText(Object.fromEntries(Object.keys(roles).map((role) => [role, table((tool) => callers.get(tool)?.includes(role) === true)])));
 }
 
 /** Whether a text is a lock that `lockText` could have written. */
 export function isLock(text: string): boolean {
+  const isTable = (value: unknown, isEntry: (entry: unknown) => boolean): boolean => typeof value === "object" && value !== null && Object.values(value).every(isEntry);
+  const isDigest = (value: unknown): boolean => typeof value === "string" && /^sha256:[0-9a-f]{64}$/.test(value);
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && Object.values(value).every((digest) => /^sha256:[0-9a-f]{64}$/.test(String(digest)));
+    return isTable(JSON.parse(text), (entry) => isDigest(entry) || isTable(entry, isDigest));
   } catch {
     return false;
   }
@@ -43,8 +52,14 @@ export function manifestText(plans: Plans, certificates: readonly GuardCertifica
     catalog: plans.catalog,
     files: Object.fromEntries([...files].map(([path, text]) => [path, `sha256:${sha256Hex(text)}`])),
     guards: Object.fromEntries(certificates.map(({ tool, branches }) => [tool, branches])),
+    ...callersOf(certificates),
   };
   return jsonText(manifest);
+}
+
+function callersOf(certificates: readonly GuardCertificate[]): Pick<Manifest, "callers"> {
+  const known = certificates.flatMap(({ tool, callers }) => (callers === undefined ? [] : [[tool, callers] as const]));
+  return known.length === 0 ? {} : { callers: Object.fromEntries(known) };
 }
 
 /**

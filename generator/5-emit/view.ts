@@ -3,7 +3,7 @@ import { ABI, type BackendName, type ToolPlan } from "../../runtime/abi/plan.js"
 import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
 import { membersOf } from "../../runtime/abi/params.js";
 import { unreachable } from "../bug.js";
-import type { Plans } from "../ir.js";
+import type { GuardCertificate, Plans } from "../ir.js";
 import { commentText, identifiers, isPlainKey, jsKey, jsString } from "./helpers.js";
 import { literal, member, WIDTH, type Comments } from "./literal.js";
 
@@ -37,6 +37,10 @@ const PLAN_COMMENTS: Comments = new Map([
   ["retrieve.filter", "The step's own filter, ANDed as well; what waits for an absent argument drops out."],
   ["steps", "Run in this process, in this order, before anything is projected or redacted."],
   ["output.redact", "Done before a row leaves the process."],
+]);
+
+const SETTINGS_COMMENTS: Comments = new Map([
+  ["security.rbac", "Decided before a call's arguments are looked at; deny_tools wins over every allow."],
 ]);
 
 export function headerView({ catalog }: Plans): HeaderView {
@@ -84,19 +88,34 @@ export function serverView(plans: Plans, base: string, hasAdapter: (backend: Bac
   };
 }
 
-export function plansView(plans: Plans, tools: readonly ToolView[]) {
-  const table = (name: string, value: unknown): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH);
+export function plansView(plans: Plans, tools: readonly ToolView[], certificates: readonly GuardCertificate[]) {
+  const table = (name: string, value: unknown, comments?: Comments): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH, comments);
+  const callers = new Map(certificates.map((certificate) => [certificate.tool, certificate.callers]));
   return {
     ...headerView(plans),
     catalogPlan: table("catalog", plans.catalog),
-    settings: table("settings", plans.settings),
+    settings: table("settings", plans.settings, SETTINGS_COMMENTS),
     connections: table("connections", plans.connections),
     embeddings: table("embeddings", plans.embeddings),
     tools: tools.map((tool, index) => ({
       ...tool,
+      callers: callersText(callers.get(plans.definitions[index]?.name ?? "")),
       plan: members(Object.values(plans.tools)[index] as ToolPlan, 4, PLAN_COMMENTS),
     })),
   };
+}
+
+/** Comment lines that name the roles which may call a tool; `null` where roles are not checked. */
+function callersText(roles: readonly string[] | undefined): string | null {
+  if (roles === undefined) return null;
+  if (roles.length === 0) return "  // No role may call it.";
+  const lines = ["  // May be called by"];
+  for (const [index, role] of roles.entries()) {
+    const word = ` ${commentText(role)}${index === roles.length - 1 ? "." : ","}`;
+    if ((lines.at(-1) ?? "").length + word.length > WIDTH) lines.push("  //");
+    lines[lines.length - 1] += word;
+  }
+  return lines.join("\n");
 }
 
 /** ` as const satisfies { readonly [name: string]: rt.ConnectionPlan };` */

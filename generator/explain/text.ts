@@ -12,6 +12,16 @@ export interface Explanation {
   readonly description: string;
   readonly inputSchema: unknown;
   readonly plan: unknown;
+  /** Who may call it; `null` for everyone, because the catalog checks no roles. */
+  readonly callers: {
+    readonly roles: readonly string[];
+    /** By deny_tools, to everyone. */
+    readonly denied: boolean;
+    /** Claim that holds a caller's roles. */
+    readonly claim: string;
+    /** Role of callers without that claim. */
+    readonly default_role: string;
+  } | null;
   readonly guards: GuardCertificate["branches"];
   /** The arguments were made up, because none were given. */
   readonly example: boolean;
@@ -44,6 +54,15 @@ function guardLines(branches: Explanation["guards"]): string {
   }).join("");
 }
 
+function callerLines(callers: Explanation["callers"]): string {
+  if (callers === null) return "everyone who reaches the server: the catalog checks no roles\n";
+  const { roles, denied, claim, default_role: fallback } = callers;
+  if (denied) return "nobody: it is among deny_tools, which wins over every allow\n";
+  const named = roles.length === 0 ? "no role may call it\n" : roles.map((role) => `role ${role}\n`).join("");
+  const others = roles.includes(fallback) ? `so may callers without the claim '${claim}', who count as ${fallback}` : `callers without the claim '${claim}' count as ${fallback} and may not`;
+  return `${named}${others}\n`;
+}
+
 /** SQL on its own lines, its parameters numbered; anything else as the value it is. */
 function nativeText(query: NativeQuery["query"], print: PrintValue): string {
   if (typeof query !== "object" || query === null || !("sql" in query) || typeof query.sql !== "string") return `${print(query)}\n`;
@@ -53,7 +72,7 @@ function nativeText(query: NativeQuery["query"], print: PrintValue): string {
 
 /** The page that `toolsrv explain` prints. */
 export function explainText(explanation: Explanation, print: PrintValue): string {
-  const { tool, kind, origin, description, inputSchema, plan, guards, example, calls } = explanation;
+  const { tool, kind, origin, description, inputSchema, plan, callers, guards, example, calls } = explanation;
   const queries = calls.map((call) => {
     const given = `${JSON.stringify(call.arguments)}${example ? " (made up; give your own with --args)" : ""}`;
     const native = call.native.map(({ connection, backend, request, query }) => `${request} on connection ${connection} (${backend})\n${indent(nativeText(query, print))}`);
@@ -63,6 +82,7 @@ export function explainText(explanation: Explanation, print: PrintValue): string
     `${tool} · ${kind} · ${origin}\n`,
     section("What the model sees", `${description.trim()}\n${print(inputSchema)}\n`),
     section("Plan", `${print(plan)}\n`),
+    section("Who may call it", callerLines(callers)),
     section("Guard, as the checker showed it", guardLines(guards)),
     ...queries,
   ].join("\n");

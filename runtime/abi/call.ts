@@ -3,10 +3,11 @@
  * Types only; the functions behind them are in runtime/call and runtime/serve.
  */
 import type { AdapterModule } from "../adapters/adapter.js";
+import type { ToolError } from "./errors.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
-import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
 export interface Principal {
@@ -130,7 +131,7 @@ export interface ToolCode {
 export interface ServePlan {
   /** Product title unless `--name` is given. */
   readonly deadline_s?: number;
-  readonly security?: { readonly [key: string]: Json };
+  readonly security?: { readonly auth?: Json; readonly rbac?: RbacPlan; readonly rate_limit?: Json };
   readonly observability?: { readonly [key: string]: Json };
   readonly authoring?: { readonly define_tool: boolean };
   readonly hardening?: { readonly [key: string]: Json };
@@ -179,6 +180,18 @@ export interface ConnectionHealth {
   readonly latency_ms: number;
 }
 
+/** Who may call what, as the catalog's roles say: `createAccess` in runtime/access. */
+export interface Access {
+  /** Whether roles are checked at all. */
+  readonly restricted: boolean;
+  /** Callers with the same key may call the same tools. */
+  audience(principal: Principal): string;
+  /** Why the caller may not call a tool of this name, or `null`. Ask only for tools that exist. */
+  refusal(tool: string, principal: Principal): ToolError | null;
+  /** Whether the name is denied to everyone; asked for the tools that every caller has, which no role needs to allow. */
+  isDenied(tool: string): boolean;
+}
+
 /** A program that can run calls: `createEngine` in runtime/call. Both transports, `toolsrv test` and the library door end here. */
 export interface Engine {
   readonly program: Program;
@@ -189,8 +202,8 @@ export interface Engine {
    * @throws ToolError for everything the caller can understand; anything else is a bug.
    */
   call(tool: string, args: unknown, caller: Caller): Promise<Envelope>;
-  /** Whether tools/list shows the tool to this caller. */
-  mayCall(tool: string, principal: Principal): boolean;
+  /** Who may call what; `call` keeps to it by itself. */
+  readonly access: Access;
   /** Opens and asks every connection; one dead connection does not stop the others. */
   health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
   /** Asks every embedder of the program for one short text. */

@@ -220,6 +220,21 @@ export type ToolPlan = SearchPlan | ScrollPlan | LookupPlan | CountPlan | Pipeli
 /** Tool name → plan, in the order of tools/list. */
 export type PlanTable = { readonly [tool: string]: ToolPlan };
 
+/**
+ * Who may call what, where the catalog checks roles (security.rbac). A type and not an interface, so that it is JSON
+ * like everything beside it.
+ */
+export type RbacPlan = {
+  /** Role of callers whose claims name none. */
+  readonly default_role: string;
+  /** Claim that holds a caller's roles. */
+  readonly role_claim: string;
+  /** `allow` names tools; "*" is all of them. */
+  readonly roles: { readonly [role: string]: { readonly allow: readonly string[] } };
+  /** Denied to everyone; wins over every allow. */
+  readonly deny_tools: readonly string[];
+};
+
 /** Where the compiler took a catalog from, and what identifies its content. */
 export interface CatalogPlan {
   /** The catalog's file name without folders, as printed in generated headers (`tools.yaml`). */

@@ -1,20 +1,18 @@
 /** Who may run what, decided before the arguments are looked at. */
-import type { Principal, Program } from "../abi/call.js";
+import type { Access, Principal, Program } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
 import { nearestName } from "../abi/nearest.js";
 
-/** Whether tools/list shows the tool to this caller; a tool that may not be called does not exist for them. */
-export function mayCall(program: Program, tool: string, _principal: Principal): boolean {
-  return Object.hasOwn(program.plans, tool);
-}
-
 /**
- * Refuses a call of a tool that is not there.
- * @throws ToolError invalid_arguments, with the nearest name that the caller may call.
+ * Refuses a call of a tool that is not there, or not for this caller.
+ * @throws ToolError invalid_arguments with the nearest name that the caller may call, or auth_error.
  */
-export function authorize(program: Program, tool: string, principal: Principal): void {
-  if (mayCall(program, tool, principal)) return;
-  throw unknownTool(tool, Object.keys(program.plans).filter((name) => mayCall(program, name, principal)));
+export function authorize(program: Program, access: Access, tool: string, principal: Principal): void {
+  if (!Object.hasOwn(program.plans, tool)) {
+    throw unknownTool(tool, Object.keys(program.plans).filter((name) => access.refusal(name, principal) === null));
+  }
+  const refusal = access.refusal(tool, principal);
+  if (refusal !== null) throw refusal;
 }
 
 /** The answer to a name that is no tool; also used for the names that meta tools are given. */

@@ -2,7 +2,7 @@
  * THE order of one tool call, written once. Every way in ends here: both transports, run_tool, `toolsrv test`,
  * the library. A step may refuse with a ToolError; nothing after it runs.
  */
-import type { CallArgs, CallContext, CallServices, Caller, CallWatch, Envelope, Program, ToolCode } from "../abi/call.js";
+import type { Access, CallArgs, CallContext, CallServices, Caller, CallWatch, Envelope, Program, ToolCode } from "../abi/call.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { authorize } from "./authorize.js";
 import { Call } from "./context.js";
@@ -18,6 +18,7 @@ export const DEFAULT_DEADLINE_MS = 25_000;
 /** What all calls of a program share. */
 export interface Running {
   readonly program: Program;
+  readonly access: Access;
   readonly services: ProgramServices;
   readonly deadlineMs: number;
   /** `null` when nobody watches the calls. */
@@ -46,7 +47,7 @@ type Handler = (args: CallArgs, call: CallContext) => Promise<Envelope>;
 /** What throws in here rejects the promise. */
 function start(running: Running, code: ToolCode, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {
   return new Promise((resolve, reject) => {
-    authorize(running.program, tool, caller.principal);
+    authorize(running.program, running.access, tool, caller.principal);
     const handler = code.handlers[tool] as Handler | undefined;
     const validator = code.validators[tool];
     if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);

@@ -1,10 +1,10 @@
 /** A program made runnable: what transports, `toolsrv test` and the library hold. */
-import type { Caller, ConnectionHealth, Engine, Envelope, Principal, Program, ToolCode } from "../abi/call.js";
+import type { Caller, ConnectionHealth, Engine, Envelope, Program, ToolCode } from "../abi/call.js";
 import { isBackendError, isToolError, toolError } from "../abi/errors.js";
+import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
-import { mayCall } from "./authorize.js";
-import type { Observing } from "./observe.js";
 import { DEFAULT_DEADLINE_MS, runCall, type Running } from "./call.js";
+import type { Observing } from "./observe.js";
 import { createServices } from "./services.js";
 import { checkSupported } from "./supported.js";
 
@@ -28,9 +28,11 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
   const now = options.now ?? (() => performance.now());
   const services = createServices(program, options.env, now);
+  const access = createAccess(program.settings.security?.rbac);
   let loading: Promise<ToolCode> | null = null;
   const running: Running & { code: ToolCode | null } = {
     program,
+    access,
     services,
     deadlineMs: (program.settings.deadline_s ?? DEFAULT_DEADLINE_MS / 1000) * 1000,
     observing: options.observing ?? null,
@@ -69,7 +71,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     program,
     load: async () => void (await running.load()),
     call: (tool: string, args: unknown, caller: Caller): Promise<Envelope> => runCall(running, tool, args, caller),
-    mayCall: (tool: string, principal: Principal) => mayCall(program, tool, principal),
+    access,
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
     embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.embedder(name).then((embedder) => embedder.embed(["ready"], signal))),
     close: () => services.close(),

@@ -7,7 +7,7 @@ import { ToolError } from "../abi/errors.js";
 import { ABI, type ToolPlan } from "../abi/plan.js";
 
 /** Settings that decide about calls: serving without them would let through what they forbid. */
-const POLICIES = ["rbac", "rate_limit"] as const;
+const POLICIES = ["rate_limit"] as const;
 
 /** @throws ToolError tds_invalid that names the tool and what it needs. */
 export function checkSupported(program: Program): void {

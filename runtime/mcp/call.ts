@@ -4,7 +4,7 @@
  */
 import type { Caller, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
-import { isBackendError, isToolError } from "../abi/errors.js";
+import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, resultText, type Request, type RequestId } from "./jsonrpc.js";
 import { resolveTarget } from "./meta-tools.js";
@@ -21,6 +21,8 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
   if (args !== undefined && !isObject(args)) return answer(errorText(id, INVALID_PARAMS, "params.arguments is an object"));
 
   const target = resolveTarget(name, args, mcp.metaTools);
+  const denied = target.via.find((meta) => mcp.engine.access.isDenied(meta));
+  if (denied !== undefined) return refused(mcp, new ToolError("auth_error", `tool '${denied}' is denied`), request, peer, version, denied);
   switch (target.kind) {
     case "list":
       return mcp.lists.available(version, peer.principal).answer(id);
@@ -28,7 +30,7 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
       return finished(mcp, id, version, payloadResult({ rows: [], count: 0, message: target.message }, version));
     case "tool":
       // In the handshake era, as with what run_tool names, an unknown tool is a result that the model can act on.
-      if (version.era === "envelope" && target.name === name && !isKnown(mcp, name, peer)) {
+      if (version.era === "envelope" && target.name === name && !isKnown(mcp, name)) {
         return answer(errorText(id, INVALID_PARAMS, `unknown tool: ${name.slice(0, 128)}`));
       }
       return runTool(mcp, request, peer, version, target.name, target.args);
@@ -37,8 +39,8 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
   }
 }
 
-function isKnown(mcp: McpServer, tool: string, peer: Peer): boolean {
-  return mcp.engine.mayCall(tool, peer.principal) || isAuthoring(mcp, tool);
+function isKnown(mcp: McpServer, tool: string): boolean {
+  return Object.hasOwn(mcp.engine.program.plans, tool) || isAuthoring(mcp, tool);
 }
 
 function isAuthoring(mcp: McpServer, tool: string): boolean {
@@ -47,6 +49,11 @@ function isAuthoring(mcp: McpServer, tool: string): boolean {
 
 function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, result: string): Answer {
   return answer(resultText(id, finishResult(result, version, mcp.infoText)));
+}
+
+/** A refusal that is known before anything runs. */
+function refused(mcp: McpServer, error: ToolError, { id }: Request, peer: Peer, version: ProtocolVersion, tool: string): Answer {
+  return failure(mcp, error, { id, peer, version, tool, caller: new PeerCaller(peer, id, mcp.newId) }) ?? answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }
 
 function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | Promise<Answer | null> {
@@ -66,6 +73,8 @@ function runTool(mcp: McpServer, request: Request, peer: Peer, version: Protocol
 /** The result of a compiled or an authoring tool as JSON text. */
 function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, peer: Peer, version: ProtocolVersion): Promise<string> {
   if (mcp.authoring !== null && isAuthoring(mcp, tool)) {
+    const refusal = mcp.engine.access.refusal(tool, caller.principal);
+    if (refusal !== null) return Promise.reject(refusal);
     return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then((payload) => payloadResult(payload, version));
   }
   return mcp.engine.call(tool, args, caller).then((envelope) => {

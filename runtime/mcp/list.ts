@@ -19,8 +19,8 @@ export const LIST_TTL_MS = 300_000;
  */
 const PAGE_TOOLS = 1000;
 
-/** Distinct sets of visible tools that are remembered; there are as many as role combinations in use. */
-const MAX_VISIBILITIES = 256;
+/** Audiences whose lists are remembered; there are as many as combinations of roles in use. */
+const MAX_AUDIENCES = 256;
 
 export interface ToolLists {
   /** Result of tools/list; `cursor` as the page before gave it. `null` for a cursor that is not from this list. */
@@ -39,24 +39,23 @@ export interface ListParts {
 }
 
 export function createLists({ engine, metaTools, authoring, infoText }: ListParts): ToolLists {
-  const { tools } = engine.program;
-  // Without roles everybody sees everything, and there is nothing to ask per request.
-  const restricted = engine.program.settings.security?.["rbac"] !== undefined;
-  const visibilities = new Map<string, VersionLists>();
-  // A list that depends on the caller must not be shared by a cache.
-  const { hash } = engine.program.catalog;
-  const shape = { metaTools, infoText, hash, cacheScope: restricted ? "private" : "public" } as const;
-  const everything = new VersionLists(shape, [...tools, ...authoring]);
+  const { program, access } = engine;
+  const all = [...program.tools, ...authoring];
+  const audiences = new Map<string, VersionLists>();
+  const shape: ListShape = {
+    metaTools: metaTools ? META_TOOLS.filter(({ name }) => !access.isDenied(name)) : [],
+    infoText,
+    hash: program.catalog.hash,
+    // A list that depends on the caller must not be shared by a cache.
+    cacheScope: access.restricted ? "private" : "public",
+  };
 
   const listsFor = (principal: Principal): VersionLists => {
-    if (!restricted) return everything;
-    const visible = [...tools, ...authoring].filter((tool) => engine.mayCall(tool.name, principal));
-    const key = visible.map((tool) => tool.name).join(" ");
-    let lists = visibilities.get(key);
-    if (lists === undefined) {
-      lists = new VersionLists(shape, visible);
-      if (visibilities.size < MAX_VISIBILITIES) visibilities.set(key, lists);
-    }
+    const audience = access.audience(principal);
+    const before = audiences.get(audience);
+    if (before !== undefined) return before;
+    const lists = new VersionLists(shape, all.filter(({ name }) => access.refusal(name, principal) === null));
+    if (audiences.size < MAX_AUDIENCES) audiences.set(audience, lists);
     return lists;
   };
   return {
@@ -66,7 +65,8 @@ export function createLists({ engine, metaTools, authoring, infoText }: ListPart
 }
 
 interface ListShape {
-  readonly metaTools: boolean;
+  /** Those that are served and not denied. */
+  readonly metaTools: readonly ToolDefinition[];
   readonly infoText: string;
   readonly cacheScope: "public" | "private";
   /** What a cursor belongs to: after a reload the old ones are refused. */
@@ -95,7 +95,7 @@ class VersionLists {
     const { metaTools, infoText, cacheScope, hash } = this.shape;
     const until = from + PAGE_TOOLS;
     const compiled = this.visible.slice(from, until);
-    const listed: readonly ToolDefinition[] = metaTools && from === 0 ? [...META_TOOLS, ...compiled] : compiled;
+    const listed = from === 0 ? [...metaTools, ...compiled] : compiled;
     const tools = listed.map((tool) => toolObject(tool, version));
     const next = until < this.visible.length ? { nextCursor: writeCursor(until, hash) } : {};
     const caching = version.era === "envelope" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};

@@ -36,32 +36,37 @@ export const META_TOOLS: readonly (ToolDefinition & { readonly outputSchema: Jso
   },
 ];
 
-/** What a call is really about, once run_tool has been seen through. */
-export type Target =
+/** What a call is really about, once run_tool has been seen through; `via` names the meta tools it goes through. */
+export type Target = { readonly via: readonly string[] } & (
   | { readonly kind: "tool"; readonly name: string; readonly args: unknown }
   | { readonly kind: "list" }
   /** run_tool was used in a way that names no call: an ordinary result that says so. */
-  | { readonly kind: "unusable"; readonly message: string };
+  | { readonly kind: "unusable"; readonly message: string }
+);
+
+const DIRECT: readonly string[] = [];
+const BY_RUN: readonly string[] = [RUN_TOOL];
 
 /** The tool and arguments of a call. Without meta tools their names are names like any other. */
 export function resolveTarget(name: string, args: unknown, metaTools: boolean): Target {
-  if (!metaTools) return { kind: "tool", name, args };
-  if (name === LIST_TOOL) return { kind: "list" };
-  return name === RUN_TOOL ? resolveInner(args) : { kind: "tool", name, args };
+  if (!metaTools) return { kind: "tool", name, args, via: DIRECT };
+  if (name === LIST_TOOL) return { kind: "list", via: [LIST_TOOL] };
+  return name === RUN_TOOL ? resolveInner(args) : { kind: "tool", name, args, via: DIRECT };
 }
 
 function resolveInner(args: unknown): Target {
+  const unusable = (message: string): Target => ({ kind: "unusable", message, via: BY_RUN });
   const given = isObject(args) ? args : {};
   const inner = given["name"];
   if (typeof inner !== "string" || inner.trim() === "") {
-    return { kind: "unusable", message: "run_tool needs the name of a tool; list_available_tools returns the names" };
+    return unusable("run_tool needs the name of a tool; list_available_tools returns the names");
   }
   const name = inner.trim();
-  if (name === RUN_TOOL) return { kind: "unusable", message: "run_tool cannot call itself" };
-  if (name === LIST_TOOL) return { kind: "list" };
+  if (name === RUN_TOOL) return unusable("run_tool cannot call itself");
+  if (name === LIST_TOOL) return { kind: "list", via: [RUN_TOOL, LIST_TOOL] };
   const innerArgs = readArguments(given["arguments"]);
-  if (innerArgs === null) return { kind: "unusable", message: `arguments of '${name.slice(0, 128)}' must be an object` };
-  return { kind: "tool", name, args: innerArgs };
+  if (innerArgs === null) return unusable(`arguments of '${name.slice(0, 128)}' must be an object`);
+  return { kind: "tool", name, args: innerArgs, via: BY_RUN };
 }
 
 /** An object, or a text that holds one (some models quote it); nothing and a blank text are no arguments. */

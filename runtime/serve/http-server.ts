@@ -1,10 +1,10 @@
 /** MCP over HTTP: listens, and on the way out answers what it accepted. */
-import type { Principal, Program } from "../abi/call.js";
 import type { McpServer } from "../mcp/server.js";
 import type { Log } from "../observe/log.js";
 import { isLoopback, type HttpAddress } from "./address.js";
 import { StartError } from "./exit.js";
 import { createReadiness } from "./health.js";
+import { anonymous } from "./identity.js";
 import { Idle } from "./idle.js";
 import { originRules } from "./origins.js";
 import { createRoutes } from "./routes.js";
@@ -46,7 +46,7 @@ export async function serveHttp(mcp: () => McpServer, options: HttpServingOption
     draining: isDraining,
     origins: originRules(isLoopback(address.host), options.allowOrigins),
     readiness: createReadiness({ engine: () => mcp().engine, draining: isDraining, liveEmbed: options.liveEmbed, now }),
-    tenantHeaders: tenantHeaders(mcp().engine.program),
+    identity: anonymous([mcp().engine.program]),
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.
   const { createHttpServer } = await import("../transport/uws.js");
@@ -86,14 +86,4 @@ function startOr<T>(make: () => T): T {
 
 function startError(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error));
-}
-
-/** Names of the request headers from which tenancy takes its value, lower-case. */
-function tenantHeaders(program: Program): readonly (keyof Principal["headers"] & string)[] {
-  const names = new Set<string>();
-  for (const plan of Object.values(program.plans)) {
-    const tenant = "retrieve" in plan ? plan.retrieve.tenant : plan.tenant;
-    if (tenant?.from === "header") names.add(tenant.name.toLowerCase());
-  }
-  return [...names];
 }

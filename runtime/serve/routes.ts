@@ -1,5 +1,4 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
-import type { Principal } from "../abi/call.js";
 import type { Answer } from "../mcp/answer.js";
 import { bodyText, dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
 import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
@@ -8,6 +7,7 @@ import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
 import type { Readiness } from "./health.js";
 import { HttpPeer } from "./http-peer.js";
+import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
 import type { OriginRules } from "./origins.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -18,7 +18,6 @@ const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 const EVENT_TYPE: HeaderList = [["content-type", "text/event-stream"], ["cache-control", "no-cache"], ["x-accel-buffering", "no"]];
 
 const NO_HEADERS: HeaderList = [];
-const NOBODY: Principal = { id: null, claims: {}, headers: {} };
 
 /** What the routes need of the server they belong to. */
 export interface RouteParts {
@@ -29,8 +28,7 @@ export interface RouteParts {
   readonly idle: Idle;
   readonly draining: () => boolean;
   readonly subscriptions: Subscriptions;
-  /** Request headers that tenancy reads, lower-case. */
-  readonly tenantHeaders: readonly string[];
+  readonly identity: Identity;
 }
 
 export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: HttpRoute["handler"] } {
@@ -47,11 +45,11 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       {
         method: "POST",
         pattern: "/mcp",
-        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.tenantHeaders],
+        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.identity.headers],
         bodyLimitBytes: MAX_BODY_BYTES,
         handler: (request, reply) => postMcp(parts, request, reply),
       },
-      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked(preflight) },
+      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked((request, reply) => preflight(parts.identity, request, reply)) },
       { method: "ANY", pattern: "/mcp", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("POST") },
       { method: "GET", pattern: "/healthz", headers: hosts, handler: checked((_, reply) => reply.send(200, JSON_TYPE, '{"ok":true}')) },
       { method: "GET", pattern: "/readyz", headers: hosts, handler: checked((_, reply) => readyz(parts.readiness, reply)) },
@@ -90,9 +88,10 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     return;
   }
   const asked = request.header("mcp-protocol-version");
+  const principal = parts.identity.of(request);
   const mcp = parts.mcp();
   if (isEnvelopeEra(value, asked)) {
-    const peer = new HttpPeer(reply, principalOf(request, parts.tenantHeaders), versionWithoutHeader());
+    const peer = new HttpPeer(reply, principal, versionWithoutHeader());
     const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
     const outcome = dispatchEnvelope(mcp, value, headers, peer);
     if ("listen" in outcome) parts.subscriptions.open(outcome.listen, reply, [...EVENT_TYPE, ...cors]);
@@ -104,7 +103,7 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     sendAnswer(reply, unsupportedVersion(value, asked), form, cors);
     return;
   }
-  const peer = new HttpPeer(reply, principalOf(request, parts.tenantHeaders), version);
+  const peer = new HttpPeer(reply, principal, version);
   return finish(parts.idle, dispatch(mcp, value, peer), reply, form, cors);
 }
 
@@ -119,12 +118,6 @@ function finish(idle: Idle, outcome: Answer | null | Promise<Answer | null>, rep
     idle.end();
     sendAnswer(reply, answered, form, cors);
   });
-}
-
-/** Nobody is authenticated yet; tenancy may still name a header. */
-function principalOf(request: HttpRequest, tenantHeaders: readonly string[]): Principal {
-  if (tenantHeaders.length === 0) return NOBODY;
-  return { ...NOBODY, headers: Object.fromEntries(tenantHeaders.map((name) => [name, request.header(name)])) };
 }
 
 /** The parsed body; `undefined` when it is not JSON in UTF-8. */
@@ -186,11 +179,11 @@ function corsHeaders(origin: string): HeaderList {
   return [["access-control-allow-origin", origin], ["vary", "Origin"], ["access-control-expose-headers", "Retry-After, WWW-Authenticate"]];
 }
 
-function preflight(request: HttpRequest, reply: HttpReply): void {
+function preflight({ headers }: Identity, request: HttpRequest, reply: HttpReply): void {
   reply.send(204, [
     ...corsHeaders(request.header("origin")),
     ["access-control-allow-methods", "POST"],
-    ["access-control-allow-headers", "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"],
+    ["access-control-allow-headers", ["Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id", ...headers].join(", ")],
     ["access-control-max-age", "86400"],
     ["allow", "POST"],
   ], "");

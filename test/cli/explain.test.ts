@@ -32,7 +32,7 @@ test("every tool of the quickstart shows schema, plan, guard and native query", 
     assert.equal(code, EXIT.OK, err);
     const headings = out.split("\n").filter((line) => /^\S/.test(line));
     assert.match(headings[0] ?? "", new RegExp(`^${tool} · \\w+ · tools\\.yaml:\\d+$`));
-    assert.deepEqual(headings.slice(1, 4), ["What the model sees", "Plan", "Guard, as the checker showed it"]);
+    assert.deepEqual(headings.slice(1, 5), ["What the model sees", "Plan", "Who may call it", "Guard, as the checker showed it"]);
     assert.match(out, /\nNative query for \{.*\n {2}(search|fetch|count) on connection movies \(sqlite\)\n {4}SELECT /, tool);
     assert.equal(err, "");
   }
@@ -59,6 +59,19 @@ test("a tool whose query is optional is shown with and without it", async () => 
 test("defaults are filled in and a limit is what the call would use", async () => {
   const { calls } = await explained("list_movies", "--args", '{"director":"Jane Campion"}');
   assert.deepEqual(calls[0]?.arguments, { director: "Jane Campion", limit: 10 });
+});
+
+test("who may call a tool is told by role, with what becomes of callers without one", async () => {
+  const words = async (tool: string): Promise<string> => {
+    const { code, out, err } = await explain(repo("test/golden/emit/roles/tools.yaml"), tool);
+    assert.equal(code, EXIT.OK, err);
+    return /^Who may call it\n((?: {2}.*\n)+)/m.exec(out)?.[1] ?? "";
+  };
+  assert.equal(await words("search_articles"), "  role reader\n  role support\n  role owner\n  so may callers without the claim 'groups', who count as reader\n");
+  assert.equal(await words("get_main_by_id"), "  role support\n  role owner\n  callers without the claim 'groups' count as reader and may not\n");
+  assert.equal(await words("count_main"), "  nobody: it is among deny_tools, which wins over every allow\n");
+  const { callers } = await explained("count_movies");
+  assert.equal(callers, null);
 });
 
 test("no store is opened and none is made", async () => {

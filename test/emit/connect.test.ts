@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
-import { CatalogError, compile, connect, isToolError, type CatalogOptions, type CatalogSource, type Connection } from "../../generator/index.js";
+import { CatalogError, compile, connect, isToolError, type CallOptions, type CatalogOptions, type CatalogSource, type Connection } from "../../generator/index.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
 
@@ -112,6 +112,24 @@ test("a call ends with its own deadline or signal", () =>
       await assert.rejects(connection.call("search_notes", { query: "apples" }, { signal: AbortSignal.abort() }), code("cancelled"));
       await assert.rejects(connection.call("search_notes", { query: "apples" }, { deadlineS: 0 }), code("timeout"));
       assert.equal((await connection.call("search_notes", { query: "apples" }, { principal: "ann", claims: { org: 1 }, roles: ["a"], deadlineS: 20, requestId: "r" })).count, 2);
+    });
+  }));
+
+test("roles that the application states stand where the catalog reads them, and decide every call", () =>
+  inProject(async (folder) => {
+    const rbac = { enabled: true, default_role: "reader", role_claim: "groups", roles: { reader: { allow: ["count_notes"] }, owner: { allow: ["*"] } }, deny_tools: [] };
+    await using({ ...CATALOG, security: { rbac } }, { base: folder }, async (connection) => {
+      const refused = (error: unknown): boolean => isToolError(error) && error.code === "auth_error";
+      const search = (options: CallOptions): Promise<unknown> => connection.call("search_notes", { query: "apples" }, options);
+      assert.equal((await connection.call("count_notes")).count, 3);
+      await assert.rejects(search({}), refused);
+      await assert.rejects(search({ roles: [] }), refused);
+      await assert.rejects(connection.call("count_notes", {}, { roles: [] }), refused);
+      await assert.rejects(search({ roles: ["nobody"] }), refused);
+      await assert.rejects(search({ roles: ["owner"], claims: { groups: "reader" } }), refused);
+      await assert.rejects(search({ claims: { roles: ["owner"] } }), refused);
+      await search({ roles: ["owner"] });
+      await search({ claims: { groups: ["reader", "owner"] } });
     });
   }));
 

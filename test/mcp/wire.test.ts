@@ -1,13 +1,15 @@
 /**
- * The exact bytes of each protocol version: what a client sees may change only together with a file under
- * test/golden/wire. UPDATE=1 writes the files.
+ * The exact bytes of each protocol version and, where the catalog checks roles, of each set of roles: what a client sees
+ * may change only together with a file under test/golden/wire. UPDATE=1 writes the files.
  */
 import * as assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import type { Program } from "../../runtime/abi/call.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { createMcpServer } from "../../runtime/mcp/server.js";
 import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
+import { anonymous, type Identity } from "../../runtime/serve/identity.js";
 import { Idle } from "../../runtime/serve/idle.js";
 import { originRules } from "../../runtime/serve/origins.js";
 import { createRoutes } from "../../runtime/serve/routes.js";
@@ -55,11 +57,31 @@ const EXCHANGES: readonly Exchange[] = [
   { name: "no JSON", method: "", body: "{" },
 ];
 
+/** What depends on roles. */
+const BY_ROLE: readonly Exchange[] = [
+  { name: "initialize", method: "initialize", params: { protocolVersion: "VERSION", capabilities: {}, clientInfo: { name: "golden", version: "1" } } },
+  { name: "server/discover", method: "server/discover" },
+  { name: "tools/list", method: "tools/list" },
+  { name: "tools/call", method: "tools/call", params: { name: "echo", arguments: { text: "x" } } },
+  { name: "tools/call, through run_tool", method: "tools/call", params: { name: "run_tool", arguments: { name: "echo", arguments: { text: "x" } } } },
+  { name: "tools/call, list_available_tools", method: "tools/call", params: { name: "list_available_tools" } },
+  { name: "tools/call, list_available_tools through run_tool", method: "tools/call", params: { name: "run_tool", arguments: { name: "list_available_tools" } } },
+  { name: "tools/call, another role's", method: "tools/call", params: { name: "wait", arguments: { ms: 0 } } },
+  { name: "tools/call, another role's through run_tool", method: "tools/call", params: { name: "run_tool", arguments: { name: "wait", arguments: { ms: 0 } } } },
+  { name: "tools/call, denied to everyone", method: "tools/call", params: { name: "bug" } },
+  { name: "tools/call, unknown tool", method: "tools/call", params: { name: "ecko", arguments: {} } },
+];
+
+const RBAC = { default_role: "viewer", role_claim: "roles", deny_tools: ["bug"], roles: { viewer: { allow: ["echo"] }, admin: { allow: ["*"] } } };
+
+/** Claims of the callers whose answers are recorded, by the name of the file. */
+const CALLERS: { readonly [name: string]: { readonly roles?: readonly string[] } } = { anonymous: {}, admin: { roles: ["admin"] }, nobody: { roles: [] } };
+
 /** The answers of one version as text: a line with name and status, the headers that are ours, the body. */
-async function record(port: number, version: ProtocolVersion): Promise<string> {
+async function record(port: number, version: ProtocolVersion, exchanges: readonly Exchange[]): Promise<string> {
   const envelope = { _meta: { "io.modelcontextprotocol/protocolVersion": version.name, "io.modelcontextprotocol/clientCapabilities": {} } };
   const parts: string[] = [];
-  for (const { name, method, params = {}, body } of EXCHANGES) {
+  for (const { name, method, params = {}, body } of exchanges) {
     const asked = params["protocolVersion"] === "VERSION" ? { ...params, protocolVersion: version.name } : params;
     const message = { jsonrpc: "2.0", id: "golden", method, params: version.era === "envelope" ? { ...asked, ...envelope } : asked };
     const mirror: { readonly [header: string]: string } =
@@ -71,29 +93,49 @@ async function record(port: number, version: ProtocolVersion): Promise<string> {
   return parts.join("\n");
 }
 
-test("every version answers with the recorded bytes, and no record is left over", async () => {
-  const engine = createEngine(fixtureProgram(), { env: new Map() });
+/** Runs `use` with the port of a server of the fixture. */
+async function withServer(settings: Program["settings"], identity: Identity, use: (port: number) => Promise<void>): Promise<void> {
+  const engine = createEngine(fixtureProgram(settings), { env: new Map() });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
   const { routes, notFound } = createRoutes({
-    mcp: () => mcp, idle: new Idle(), draining: () => false, origins: originRules(true, []), tenantHeaders: [],
+    mcp: () => mcp, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
     subscriptions: new Subscriptions(() => mcp.infoText),
     readiness: { ask: () => Promise.reject(new Error("not asked here")) },
   });
   const server = createHttpServer({ routes, notFound, onError: () => undefined });
   const { port } = await server.listen("127.0.0.1", 0);
   try {
-    mkdirSync(FOLDER, { recursive: true });
-    for (const version of VERSIONS) {
-      const file = `${FOLDER}/${version.name}.txt`;
-      const recorded = await record(port, version);
-      if (process.env["UPDATE"] === "1") writeFileSync(file, recorded);
-      assert.equal(recorded, readFileSync(file, "utf8"), version.name);
-    }
-    assert.deepEqual(readdirSync(FOLDER).sort(), VERSIONS.map((version) => `${version.name}.txt`).sort());
+    await use(port);
   } finally {
     server.close();
   }
+}
+
+function hold(name: string, recorded: string): void {
+  const file = `${FOLDER}/${name}.txt`;
+  mkdirSync(FOLDER, { recursive: true });
+  if (process.env["UPDATE"] === "1") writeFileSync(file, recorded);
+  assert.equal(recorded, readFileSync(file, "utf8"), name);
+}
+
+test("every version answers with the recorded bytes", () =>
+  withServer({}, anonymous([]), async (port) => {
+    for (const version of VERSIONS) hold(version.name, await record(port, version, EXCHANGES));
+  }));
+
+test("every version answers each set of roles with the recorded bytes", async () => {
+  for (const [caller, claims] of Object.entries(CALLERS)) {
+    const identity: Identity = { headers: [], of: () => ({ id: caller, claims, headers: {} }) };
+    await withServer({ security: { rbac: RBAC } }, identity, async (port) => {
+      for (const version of VERSIONS) hold(`${version.name}-${caller}`, await record(port, version, BY_ROLE));
+    });
+  }
+});
+
+test("no record is left over", () => {
+  const names = VERSIONS.flatMap(({ name }) => [name, ...Object.keys(CALLERS).map((caller) => `${name}-${caller}`)]);
+  assert.deepEqual(readdirSync(FOLDER).sort(), names.map((name) => `${name}.txt`).sort());
 });
 
 test.run();

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { analyze, compile } from "../../generator/compile.js";
+import { certifyRoles } from "../../generator/3-check/guard-roles.js";
 import { certify } from "../../generator/3-check/guard.js";
 import type { Checked, Plans } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
@@ -180,6 +181,35 @@ test("the same condition written differently is still the same, a stronger guard
     { or: [{ and: [{ path: "lang", op: "eq", value: "en" }, { path: "a", op: "eq", value: 1 }] }, { path: "lang", op: "eq", value: "en" }] },
   ];
   for (const guard of guards) assert.ok(certify({ find_it: { ...plan, guard } as Plans["tools"][string] }, value.checked).value, JSON.stringify(guard));
+});
+
+const ROLES = `${HEAD}security:
+  rbac: { enabled: true, default_role: reader, role_claim: groups, roles: { reader: { allow: [find_it] }, owner: { allow: ["*"] }, idle: {} }, deny_tools: [deny_it, run_tool] }
+tools:
+${searchTool("find_it")}${searchTool("keep_it")}${searchTool("deny_it")}`;
+
+test("who may call a tool is certified, and no change of roles passes", () => {
+  const { value } = compiled(ROLES);
+  assert.ok(value);
+  assert.deepEqual(value.certificates.map(({ tool, callers }) => [tool, callers]), [["find_it", ["reader", "owner"]], ["keep_it", ["owner"]], ["deny_it", []]]);
+  const { checked, plans: { settings } } = value;
+  const rbac = settings.security?.rbac;
+  assert.ok(rbac);
+  assert.deepEqual(certifyRoles(settings, checked).diagnostics, []);
+  const changed: readonly (typeof rbac | undefined)[] = [
+    undefined,
+    { ...rbac, default_role: "owner" }, { ...rbac, role_claim: "roles" }, { ...rbac, deny_tools: ["deny_it"] }, { ...rbac, deny_tools: [] }, { ...rbac, roles: {} },
+    { ...rbac, roles: { ...rbac.roles, reader: { allow: ["find_it", "keep_it"] } } }, { ...rbac, roles: { ...rbac.roles, reader: { allow: ["*"] } } },
+    { ...rbac, roles: { ...rbac.roles, reader: { allow: [] } } }, { ...rbac, roles: { ...rbac.roles, guest: { allow: ["keep_it"] } } },
+  ];
+  for (const each of changed) {
+    const { diagnostics } = certifyRoles(each === undefined ? {} : { security: { rbac: each } }, checked);
+    assert.ok(diagnostics.length > 0 && diagnostics.every(({ code }) => code === "TS0401"), JSON.stringify(each));
+  }
+  const open = compiled(`${HEAD}tools:\n${searchTool("find_it")}`).value;
+  assert.ok(open);
+  assert.equal(open.certificates[0]?.callers, undefined);
+  assert.equal(certifyRoles({ security: { rbac } }, open.checked).diagnostics.length, 1);
 });
 
 test("a catalog whose guard can't be shown does not compile", () => {

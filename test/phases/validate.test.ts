@@ -62,6 +62,13 @@ test("warnings are 0, and 1 with --strict", async () => {
   assert.equal((await validate({ "tools.yaml": BAD }, ["--strict", "tools.yaml"])).code, EXIT.USAGE);
 });
 
+test("with roles, each role is told what its list costs", async () => {
+  const roles = "security: { rbac: { enabled: true, roles: { reader: { allow: [find_it] }, other: { allow: [ping] } }, deny_tools: [] } }\n";
+  const { code, err } = await validate({ "tools.yaml": `${GOOD}${roles}` }, ["tools.yaml"]);
+  assert.equal(code, EXIT.OK);
+  assert.match(err, /^tools\/list costs about \d+ tokens for role 'reader' \(1 tool\)\ntools\/list costs about 1 tokens for role 'other' \(0 tools\)\n1 tool\(s\) compiled\n$/);
+});
+
 test("--json prints an array of objects with every key, nulls kept, and no summary", async () => {
   const { code, out, err } = await validate({ "tools.yaml": WARNED }, ["tools.yaml", "--json"]);
   assert.deepEqual([code, err], [EXIT.OK, ""]);

@@ -28,13 +28,23 @@ export const roles: Rule = ({ catalog }, reporter) => {
   const entries = Object.entries(rbac.roles ?? {});
   if (entries.length === 0) reporter.report("VB4013", {}, { path: [...at, "enabled"] });
   const names = new Set(catalog.tools.map((tool) => tool.name));
+  const meant = (name: string): { readonly help?: string } => {
+    const guess = nearestName(name, names);
+    return guess === null ? {} : { help: `did you mean '${guess}'?` };
+  };
   for (const [role, { allow }] of entries) {
     for (const [index, name] of (allow ?? []).entries()) {
       if (SERVER_TOOLS.has(name) || names.has(name)) continue;
-      const guess = nearestName(name, names);
-      reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...(guess === null ? {} : { help: `did you mean '${guess}'?` }) });
+      reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...meant(name) });
     }
   }
+  // A misspelt denial leaves open what somebody meant to close.
+  for (const [index, name] of (rbac.deny_tools ?? []).entries()) {
+    const known = names.has(name) || (name !== "*" && SERVER_TOOLS.has(name));
+    if (!known) reporter.report("TS0218", { name }, { path: [...at, "deny_tools", index] }, meant(name));
+  }
+  const role = rbac.default_role;
+  if (role !== undefined && entries.length > 0 && !Object.hasOwn(rbac.roles ?? {}, role)) reporter.report("TS0219", { role }, { path: [...at, "default_role"] });
 };
 
 const RATE = /^\s*\d+\s*(?:\/\s*(?:s|sec|second|m|min|minute|h|hr|hour|d|day)s?\s*)?$/i;

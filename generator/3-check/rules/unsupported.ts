@@ -44,7 +44,9 @@ function ofConnections({ connections }: Resolved): readonly Finding[] {
 function ofSettings({ settings }: Resolved): readonly Finding[] {
   const findings: Finding[] = [];
   for (const section of ["security", "observability"] as const) {
-    for (const key of Object.keys(settings[section] ?? {})) findings.push({ what: `${section}.${key}`, path: [section, key] });
+    for (const key of Object.keys(settings[section] ?? {})) {
+      if (`${section}.${key}` !== "security.rbac") findings.push({ what: `${section}.${key}`, path: [section, key] });
+    }
   }
   if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
   return findings;

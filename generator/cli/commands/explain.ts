@@ -80,7 +80,8 @@ function print(diagnostics: readonly Diagnostic[], source: Compilation["source"]
 }
 
 /** The explanation, or what is wrong with the arguments. */
-async function explain({ plans, certificates }: Compiled, tool: string, given: object | null): Promise<Explanation | string> {
+async function explain(compiled: Compiled, tool: string, given: object | null): Promise<Explanation | string> {
+  const { plans, certificates } = compiled;
   const program = programOf(plans, { base: NOWHERE });
   const definition = plans.definitions.find(({ name }) => name === tool) as ToolDefinition;
   const plan = plans.tools[tool] as ToolPlan;
@@ -94,8 +95,15 @@ async function explain({ plans, certificates }: Compiled, tool: string, given: o
   const { title, description, inputSchema } = definition;
   return {
     tool, kind: plan.kind, origin: `${plans.catalog.file}:${plans.origins[tool]?.line ?? 1}`, title, description, inputSchema, plan,
-    guards: certificates.find((certificate) => certificate.tool === tool)?.branches ?? [], example: given === null, calls,
+    callers: callersOf(compiled, tool), guards: certificates.find((certificate) => certificate.tool === tool)?.branches ?? [], example: given === null, calls,
   };
+}
+
+function callersOf({ plans, certificates }: Compiled, tool: string): Explanation["callers"] {
+  const rbac = plans.settings.security?.rbac;
+  if (rbac === undefined) return null;
+  const roles = certificates.find((certificate) => certificate.tool === tool)?.callers ?? [];
+  return { roles, denied: rbac.deny_tools.includes(tool), claim: rbac.role_claim, default_role: rbac.default_role };
 }
 
 async function queriesOf(program: Program, tool: string, args: object): Promise<Omit<ExplainedCall, "arguments">> {

@@ -6,7 +6,7 @@ import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.
 import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
 import { createReporter, distinct, hasErrors, type Locatable } from "../../diagnostics.js";
-import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
+import type { Diagnostic, GuardCertificate, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
 import { FORMATS, printDiagnostics, wantsColor, type Format } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -72,7 +72,7 @@ async function validate(invocation: Invocation, io: Io): Promise<Outcome> {
     source: result.source,
     text: catalog.text,
     tools: plans === null ? 0 : Object.keys(plans.tools).length,
-    costs: plans === null ? [] : costsOf(plans),
+    costs: plans === null ? [] : costsOf(plans, result.value?.certificates ?? []),
   };
 }
 
@@ -160,13 +160,14 @@ async function askEmbedder(embedding: ResolvedEmbedding, signal: AbortSignal): P
 }
 
 /** What tools/list takes of a conversation: for everyone, or for each role where roles are checked. */
-function costsOf({ definitions, settings }: Plans): readonly string[] {
+function costsOf({ definitions, settings }: Plans, certificates: readonly GuardCertificate[]): readonly string[] {
   if (definitions.length === 0) return [];
-  const rbac = settings.security?.["rbac"] as { readonly roles: { readonly [role: string]: { readonly allow: readonly string[] } }; readonly deny_tools: readonly string[] } | undefined;
-  if (rbac === undefined) return [`tools/list costs about ${tokensOf(definitions)} tokens`];
-  return Object.entries(rbac.roles).map(([role, { allow }]) => {
-    const seen = definitions.filter(({ name }) => !rbac.deny_tools.includes(name) && (allow.includes("*") || allow.includes(name)));
-    return `tools/list costs about ${tokensOf(seen)} tokens for role '${role}' (${seen.length} tools)`;
+  const roles = settings.security?.rbac?.roles;
+  if (roles === undefined) return [`tools/list costs about ${tokensOf(definitions)} tokens`];
+  const callers = new Map(certificates.map((certificate) => [certificate.tool, certificate.callers]));
+  return Object.keys(roles).map((role) => {
+    const seen = definitions.filter(({ name }) => callers.get(name)?.includes(role) === true);
+    return `tools/list costs about ${tokensOf(seen)} tokens for role '${role}' (${seen.length} tool${seen.length === 1 ? "" : "s"})`;
   });
 }
 
