@@ -1,0 +1,70 @@
+/** Runs and steps by their ids, for reading: the merged index, and what is newer than it. */
+import type { RunRow } from "../../record/run-state.js";
+import { eventHash, MergedIds, runHash } from "./id-index.js";
+import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
+import type { Db } from "./schema.js";
+
+/** A step with the id of the run that holds it. */
+export type RootedEvent = EventRecord & { readonly root_id: string };
+
+export class Lookup {
+  readonly #ids: MergedIds;
+  readonly #sql;
+
+  constructor(traces: Db, index: Db) {
+    this.#ids = new MergedIds(index);
+    this.#sql = prepare(traces);
+  }
+
+  run(runId: string): RunRow | null {
+    const record = this.#sql.run.get(runId);
+    return record === undefined ? null : runRow(record);
+  }
+
+  /** The run that holds the steps of a nested one. */
+  holder(runId: string): RunRow | null {
+    for (const seq of this.#ids.find(runHash(runId))) {
+      const record = this.#sql.runOfStep.get(seq, runId);
+      if (record !== undefined) return runRow(record);
+    }
+    const recent = this.#sql.recentRun.get(this.#ids.progress(), runId);
+    return recent === undefined ? null : runRow(recent);
+  }
+
+  step(eventId: string): RootedEvent | null {
+    for (const seq of this.#ids.find(eventHash(eventId))) {
+      const record = this.#sql.bySeq.get(seq);
+      if (record?.event_id === eventId) return record;
+    }
+    return this.#sql.recentStep.get(this.#ids.progress(), eventId) ?? null;
+  }
+
+  stepAt(seq: number): RootedEvent | null {
+    return this.#sql.bySeq.get(seq) ?? null;
+  }
+
+  lastSeq(): number {
+    return this.#sql.lastSeq.get() ?? 0;
+  }
+
+  /** Own steps of a nested run, in the order of the journey. */
+  stepsOf(holder: RunRow, runId: string): EventRecord[] {
+    return this.#sql.stepsOf.all(holder.key, runId);
+  }
+}
+
+function prepare(traces: Db) {
+  const runColumns = RUN_COLUMNS.split(", ").map((column) => `r.${column}`).join(", ");
+  const eventColumns = EVENT_COLUMNS.split(", ").map((column) => `e.${column}`).join(", ");
+  return {
+    run: traces.prepare<[string], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs WHERE run_id = ?`),
+    runOfStep: traces.prepare<[number, string], RunRecord>(`SELECT ${runColumns} FROM events e JOIN runs r ON r.key = e.root WHERE e.seq = ? AND e.run_id = ?`),
+    recentRun: traces.prepare<[number, string], RunRecord>(`SELECT ${runColumns} FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.run_id = ? LIMIT 1`),
+    bySeq: traces.prepare<[number], RootedEvent>(`SELECT ${eventColumns}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq = ?`),
+    recentStep: traces.prepare<[number, string], RootedEvent>(
+      `SELECT ${eventColumns}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.event_id = ? LIMIT 1`,
+    ),
+    stepsOf: traces.prepare<[number, string], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? AND run_id = ? ORDER BY at, seq`),
+    lastSeq: traces.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
+  };
+}

@@ -1,0 +1,83 @@
+/** Lists of runs and sessions. */
+import type { components } from "../../api.types.gen.js";
+import { parseRunCursor, runCursor } from "../cursor.js";
+import type { RunListQuery } from "../store.js";
+import { folded, sessionOf } from "../stored.js";
+import { runWire, runWireExtended } from "../wire.js";
+import { RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
+import type { Db } from "./schema.js";
+
+type Schemas = components["schemas"];
+
+export class RunReads {
+  readonly #db: Db;
+  readonly #sql;
+
+  constructor(traces: Db) {
+    traces.function("folded", { deterministic: true }, (value: unknown) => folded(String(value)));
+    this.#db = traces;
+    this.#sql = prepare(traces);
+  }
+
+  /** A page of root runs, newest first. */
+  list(query: RunListQuery): Schemas["RunList"] {
+    const filter = runFilter(query);
+    const where = filter.where.length === 0 ? "" : `WHERE ${filter.where.join(" AND ")}`;
+    const total = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM runs ${where}`).pluck().get(...filter.values) ?? 0;
+    const after = query.cursor === undefined ? null : parseRunCursor(query.cursor);
+    const page = after === null ? filter : { where: [...filter.where, "(started_at, run_id) < (?, ?)"], values: [...filter.values, after.startedAt, after.runId] };
+    const records = this.#db
+      .prepare<unknown[], RunRecord>(
+        `SELECT ${RUN_COLUMNS} FROM runs ${page.where.length === 0 ? "" : `WHERE ${page.where.join(" AND ")}`} ORDER BY started_at DESC, run_id DESC LIMIT ? OFFSET ?`,
+      )
+      .all(...page.values, query.limit + 1, after === null ? query.offset : 0);
+    const rows = records.slice(0, query.limit).map(runRow);
+    const last = rows.at(-1);
+    const wantsCursor = query.extended || query.cursor !== undefined;
+    return {
+      runs: rows.map((row) => (query.extended ? runWireExtended(row) : runWire(row))),
+      total,
+      limit: query.limit,
+      offset: query.offset,
+      ...(wantsCursor && records.length > query.limit && last !== undefined ? { next_cursor: runCursor({ startedAt: last.startedAt, runId: last.runId }) } : {}),
+    };
+  }
+
+  /** Ids of all root runs, oldest first. */
+  ids(): string[] {
+    return this.#sql.ids.all();
+  }
+
+  sessions(limit: number, offset: number): Schemas["SessionList"] {
+    const total = this.#sql.sessionCount.get() ?? 0;
+    const sessions = this.#sql.sessions.all(limit, offset).map(({ session }) => sessionOf(session, this.#sql.runsOfSession.all(session).map(runRow)));
+    return { sessions, total, limit, offset };
+  }
+}
+
+function runFilter(query: RunListQuery): { where: string[]; values: (string | number)[] } {
+  const where: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (condition: string, ...given: (string | number)[]): void => {
+    where.push(condition);
+    values.push(...given);
+  };
+  if (query.status !== "all") add("status = ?", ["running", "completed", "failed"].indexOf(query.status));
+  if (query.session !== undefined) add("session = ?", query.session);
+  if (query.tag !== undefined) add("EXISTS (SELECT 1 FROM json_each(tags) WHERE instr(folded(value), ?))", folded(query.tag));
+  if (query.q !== undefined) {
+    add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", folded(query.q));
+  }
+  return { where, values };
+}
+
+function prepare(traces: Db) {
+  return {
+    ids: traces.prepare<[], string>("SELECT run_id FROM runs ORDER BY started_at, run_id").pluck(),
+    sessionCount: traces.prepare<[], number>("SELECT count(DISTINCT session) FROM runs WHERE session IS NOT NULL").pluck(),
+    sessions: traces.prepare<[number, number], { session: string }>(
+      "SELECT session FROM runs WHERE session IS NOT NULL GROUP BY session ORDER BY max(started_at) DESC, session LIMIT ? OFFSET ?",
+    ),
+    runsOfSession: traces.prepare<[string], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs WHERE session = ? ORDER BY started_at DESC`),
+  };
+}
