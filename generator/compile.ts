@@ -3,20 +3,19 @@
  * later phases run as long as there is something to look at, so that one run reports everything. Emitting is not part
  * of it: `build` takes the plans from here.
  */
-import { dirname, join } from "node:path";
 import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
 import { certify } from "./3-check/guard.js";
 import { certifyRoles } from "./3-check/guard-roles.js";
-import { OPTIONAL_PACKAGES } from "./3-check/packages.js";
 import { plan } from "./4-plan/index.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
 import type { Host } from "./host.js";
 import type { Checked, Diagnostic, GuardCertificate, Interpolation, Pass, Plans, Resolved, SourceFile } from "./ir.js";
 
 export { tdsSchema } from "./1-parse/schema.gen.js";
+export { findPackages } from "./3-check/packages.js";
 
 export interface Compiled {
   readonly plans: Plans;
@@ -67,24 +66,17 @@ export function analyze(source: SourceFile, options: CompileOptions): Pass<Check
   return { value: hasErrors(diagnostics) ? null : result.value, diagnostics, source: parsed.source, resolved: resolved.value };
 }
 
-/** Which optional packages Node finds from one of the folders: that of the catalog, and where toolsrv itself lies. */
-export async function findPackages(host: Host, folders: readonly string[]): Promise<(name: string) => boolean> {
-  const places = new Set((await Promise.all(folders.map((folder) => host.realPath(folder)))).flatMap(withParents));
-  const found = new Set<string>();
-  await Promise.all(OPTIONAL_PACKAGES.flatMap((name) => [...places].map(async (place) => {
-    if (await host.exists(join(place, "node_modules", name, "package.json"))) found.add(name);
-  })));
-  return (name) => found.has(name);
-}
-
-function withParents(folder: string): readonly string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...withParents(parent)];
-}
-
 /** Reads a catalog file. `shown` is the path as the user wrote it, for diagnostics; TS0002 or TS0011 when it can't be read. */
 export async function readCatalog(host: Host, path: string, shown: string): Promise<Pass<SourceFile>> {
-  const text = await readText(host, path, shown);
+  return sourceOf(await readText(host, path, shown), shown);
+}
+
+/** A catalog whose bytes were read already; TS0011 when they are no UTF-8. */
+export function decodeCatalog(bytes: Uint8Array, shown: string): Pass<SourceFile> {
+  return sourceOf(decode(bytes, shown), shown);
+}
+
+function sourceOf(text: string | readonly Diagnostic[], shown: string): Pass<SourceFile> {
   return typeof text === "string" ? { value: { path: shown, text }, diagnostics: [] } : { value: null, diagnostics: text };
 }
 
@@ -98,11 +90,20 @@ async function readText(host: Host, path: string, shown: string): Promise<string
   const reporter = createReporter(shown);
   try {
     const bytes = await host.read(path);
-    if (bytes !== null) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (bytes !== null) return decode(bytes, shown);
     reporter.report("TS0002", { file: shown, detail: "there is no such file" }, null);
   } catch (error) {
-    if (error instanceof TypeError) reporter.report("TS0011", { file: shown }, null);
-    else reporter.report("TS0002", { file: shown, detail: error instanceof Error && "code" in error ? String(error.code) : "it cannot be opened" }, null);
+    reporter.report("TS0002", { file: shown, detail: error instanceof Error && "code" in error ? String(error.code) : "it cannot be opened" }, null);
   }
   return reporter.diagnostics;
+}
+
+function decode(bytes: Uint8Array, shown: string): string | readonly Diagnostic[] {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const reporter = createReporter(shown);
+    reporter.report("TS0011", { file: shown }, null);
+    return reporter.diagnostics;
+  }
 }

@@ -1,6 +1,8 @@
 /** Optional npm packages that a catalog needs; asked only where the caller can say what is installed. */
+import { dirname, join } from "node:path";
 import { EXTRAS } from "../../runtime/adapters/extras.js";
 import type { Reporter } from "../diagnostics.js";
+import type { Host } from "../host.js";
 import type { Path, Resolved, ResolvedEmbedding } from "../ir.js";
 import { EXECUTABLE_BACKENDS, type Target } from "./rules/unsupported.js";
 
@@ -37,4 +39,19 @@ export function reportPackages({ connections, tools }: Resolved, isInstalled: (n
 
 function needsTransformers({ provider, model }: ResolvedEmbedding): boolean {
   return provider === "local" && !BUILT_IN_MODEL.test(model);
+}
+
+/** Which optional packages Node finds from one of the folders: that of the catalog, and where toolsrv itself lies. */
+export async function findPackages(host: Host, folders: readonly string[]): Promise<(name: string) => boolean> {
+  const places = new Set((await Promise.all(folders.map((folder) => host.realPath(folder)))).flatMap(withParents));
+  const found = new Set<string>();
+  await Promise.all(OPTIONAL_PACKAGES.flatMap((name) => [...places].map(async (place) => {
+    if (await host.exists(join(place, "node_modules", name, "package.json"))) found.add(name);
+  })));
+  return (name) => found.has(name);
+}
+
+function withParents(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...withParents(parent)];
 }

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Host } from "../host.js";
 import { unifiedDiff } from "../edit/unified-diff.js";
+import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 import { isLock, LOCK, MANIFEST, readManifest } from "./manifest.js";
 import { isFresh, scriptPaths, transpile } from "./transpile.js";
 
@@ -16,6 +17,11 @@ export type Emission = "all" | "ts" | "js";
 export interface FileReport {
   readonly path: string;
   readonly action: "written" | "unchanged" | "removed";
+}
+
+/** With the SHA-256 of what the build made of the file, in hex; null for a removed one. */
+export interface WrittenFile extends FileReport {
+  readonly digest: string | null;
 }
 
 /** Nothing was written: a file of someone else stands under a name of ours, or other builds never came to an end. */
@@ -42,7 +48,8 @@ interface Present {
 
 async function readText(host: Pick<Host, "read">, path: string): Promise<string | null> {
   const bytes = await host.read(path);
-  return bytes === null ? null : new TextDecoder().decode(bytes);
+  // A byte order mark is an edit like any other: files are compared as they are.
+  return bytes === null ? null : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 function withScripts(paths: Iterable<string>): readonly string[] {
@@ -86,7 +93,7 @@ function selected(path: string, emission: Emission): boolean {
  * Writes nothing at all when nothing changed. A build that another one overtakes starts again from what that one left.
  * @throws whatever the host throws, and an AbortError when interrupted; the folder is then as it was.
  */
-export async function writeToDisk(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly FileReport[] | Refusal> {
+export async function writeToDisk(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly WrittenFile[] | Refusal> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const report = await writeOnce(host, out, files, emission, signal);
     if (report !== "overtaken") return report;
@@ -94,7 +101,7 @@ export async function writeToDisk(host: Host, out: string, files: Texts, emissio
   return { refused: "busy", path: MANIFEST };
 }
 
-async function writeOnce(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly FileReport[] | Refusal | "overtaken"> {
+async function writeOnce(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly WrittenFile[] | Refusal | "overtaken"> {
   await recover(host, out);
   const present = await readPresent(host, out, files);
   const foreign = foreignFile(files, present);
@@ -102,11 +109,8 @@ async function writeOnce(host: Host, out: string, files: Texts, emission: Emissi
 
   const scripts = emission === "ts" ? new Map<string, string>() : await transpile(needScripts(files, present.texts));
   const wanted = withScripts(files.keys()).filter((path) => selected(path, emission));
-  const changed = new Map<string, string>();
-  for (const path of wanted) {
-    const text = files.get(path) ?? scripts.get(path);
-    if (text !== undefined && text !== present.texts.get(path)) changed.set(path, text);
-  }
+  const made = wanted.map((path) => ({ path, text: files.get(path) ?? scripts.get(path) ?? present.texts.get(path) ?? "" }));
+  const changed = new Map(made.filter(({ path, text }) => text !== present.texts.get(path)).map(({ path, text }) => [path, text]));
   const stale = [...present.own].filter((path) => present.texts.has(path) && !wanted.includes(path));
   stopIfAborted(signal);
   if (changed.size > 0 || stale.length > 0) {
@@ -114,8 +118,8 @@ async function writeOnce(host: Host, out: string, files: Texts, emission: Emissi
     if (ended === "overtaken") return ended;
   }
   return [
-    ...wanted.map((path): FileReport => ({ path, action: changed.has(path) ? "written" : "unchanged" })),
-    ...stale.map((path): FileReport => ({ path, action: "removed" })),
+    ...made.map(({ path, text }): WrittenFile => ({ path, action: changed.has(path) ? "written" : "unchanged", digest: sha256Hex(text) })),
+    ...stale.map((path): WrittenFile => ({ path, action: "removed", digest: null })),
   ];
 }
 

@@ -244,31 +244,6 @@ test("the committed output of the quickstart is up to date", async () => {
   assert.equal(await run(["build", "specs/examples/quickstart/tools.yaml", "--check"], io), EXIT.OK, io.out() + io.err());
 }, { timeoutMs: 60_000 });
 
-test("a hundred tools build in two seconds, an unchanged build in a fraction of it", () =>
-  inProject(async (folder, build) => {
-    const tools = Array.from({ length: 100 }, (_, n) => `  - name: find_things_${n}
-    description: Find the things of kind ${n} by what they are about. Use for kind ${n} only.
-    target: { connection: store, collection: things_${n} }
-    query: { param: query, required: true }
-    static_filters: { must: [{ path: owner, value: owner ${n} }], must_not: [{ path: hidden, value: true }] }
-    parameters:
-      - { name: colour, path: colour, op: in, enum: [red, green, blue] }
-      - { name: min_price, path: price, dtype: float, op: gte }
-    output: { fields: [name, colour, price], limit_default: 5 }
-`);
-    writeFileSync(join(folder, "tools.yaml"), `${CATALOG.slice(0, CATALOG.indexOf("tools:"))}defaults: { embedding: local/hashing-256 }\ntools:\n${tools.join("")}`);
-    const timed = async (): Promise<number> => {
-      const started = performance.now();
-      const { code, err } = await build();
-      assert.equal(code, EXIT.OK, err);
-      return performance.now() - started;
-    };
-    const firstMs = await timed();
-    const againMs = await timed();
-    assert.ok(firstMs < 2000, `first ${firstMs.toFixed(0)} ms`);
-    assert.ok(againMs < 1000 && againMs < firstMs, `again ${againMs.toFixed(0)} ms, first ${firstMs.toFixed(0)} ms`);
-  }), { timeoutMs: 30_000 });
-
 test("the quickstart can be copied anywhere and built", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-copy-"));
   try {
