@@ -16,6 +16,7 @@ import { loadStatic } from "./http/static.js";
 import { createIdSource } from "../abi/id-source.js";
 import { Counters } from "./ingest/counters.js";
 import { createRedactor, type Detector } from "./ingest/redact.js";
+import { openIntake } from "./ingest/intake-client.js";
 import { IngestQueue } from "./ingest/queue.js";
 import type { ModelPrices, Settings } from "./settings.js";
 import { openSqliteStore } from "./store/sqlite/index.js";
@@ -82,11 +83,13 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     onFailed: (error, events) => log.error("events could not be stored", { error, events }),
     onReach: (error) => (error === null ? log.warn("the store can be reached again", {}) : log.error("the store can't be reached; events wait in the queue", { error })),
   });
+  const redact = { patterns: settings.redact_patterns, detectors: settings.redact_detectors as readonly Detector[], replacement: settings.redact_replacement };
+  const intake = await openIntake({ summaryChars: settings.summary_max_chars, batchSize: settings.worker_batch_size, redact, onDeath: options.onDeath });
   const started = monotonic();
   const context: HandlerContext = {
-    settings, version: options.version, store, queue, counters, hub, document: options.document, docs: docsPage(options.document),
+    settings, version: options.version, store, intake, queue, counters, hub, document: options.document, docs: docsPage(options.document),
     redactor: createRedactor({
-      patterns: settings.redact_patterns, detectors: settings.redact_detectors as readonly Detector[], replacement: settings.redact_replacement,
+      ...redact,
       onBadPattern: (pattern, reason) => log.warn("a redact pattern is no regular expression and is left out", { pattern, reason }),
     }),
     reading: { summaryChars: settings.summary_max_chars, newId: createIdSource(now), nowUs: () => Math.floor(now() * 1000) },
@@ -98,6 +101,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     listening = settings.start_server ? await listen(options, context) : null;
   } catch (error) {
     background.stop();
+    await intake.close();
     await store.close();
     throw error;
   }
@@ -113,6 +117,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
       await queue.drain();
       await background.idle();
       hub.stop();
+      await intake.close();
       await store.close();
       await rm(layout.instance, { force: true });
       listening?.server.close();

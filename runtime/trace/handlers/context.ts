@@ -1,4 +1,5 @@
 /** What handlers may reach; made once for a running instance. */
+import type { IntakeClient } from "../ingest/intake-client.js";
 import type { IngestQueue } from "../ingest/queue.js";
 import type { Counters } from "../ingest/counters.js";
 import type { ReadOptions } from "../ingest/event.js";
@@ -6,12 +7,12 @@ import type { Redactor } from "../ingest/redact.js";
 import type { FeedHub } from "../feed/hub.js";
 import type { Settings } from "../settings.js";
 import type { TraceStore } from "../store/store.js";
-import type { Incoming } from "../model.js";
 
 export interface HandlerContext {
   readonly settings: Settings;
   readonly version: string;
   readonly store: TraceStore;
+  readonly intake: IntakeClient;
   readonly queue: IngestQueue;
   readonly counters: Counters;
   readonly hub: FeedHub;
@@ -23,8 +24,6 @@ export interface HandlerContext {
   readonly docs: string;
   /** Seconds since the start. */
   readonly uptimeS: () => number;
-  /** Called with every event that was read, before it is queued. */
-  readonly onEvent?: (event: Incoming) => void;
 }
 
 /** Whether a switch of a query is on. */

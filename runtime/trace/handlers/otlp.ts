@@ -1,13 +1,9 @@
 /** The OTLP/HTTP receiver: answers in the type of the request, with a google.rpc.Status when it fails. */
 import { type Answer, detail, type Handlers, withStatus } from "../http/answer.js";
-import { bodyText, decodeBody, isProblem, mediaType } from "../ingest/body.js";
-import { readEvent } from "../ingest/event.js";
-import { spanEvents } from "../ingest/otlp/events.js";
+import { isProblem, mediaType } from "../ingest/body.js";
 import { protobufField } from "../ingest/otlp/protobuf.js";
-import { type Span, spansOfJson, spansOfProtobuf } from "../ingest/otlp/spans.js";
-import type { Incoming } from "../model.js";
 import type { HandlerContext } from "./context.js";
-import { RETRY_AFTER } from "./ingest.js";
+import { rawBody, RETRY_AFTER } from "./ingest.js";
 
 const PROTOBUF = "application/x-protobuf";
 const JSON_TYPE = "application/json";
@@ -20,41 +16,16 @@ export function otlpHandlers(context: HandlerContext): Pick<Handlers, "ingestSpa
     async ingestSpans(_, request) {
       const type = mediaType(request.headers["content-type"] ?? "");
       if (type !== PROTOBUF && type !== JSON_TYPE) return { status: 415, body: detail(`Content-Type must be ${PROTOBUF} or ${JSON_TYPE}`) };
-      const bytes = await decodeBody(request.body, request.headers["content-encoding"] ?? "");
-      if (isProblem(bytes)) return bytes.status === 400 ? failure(type, 400, RPC.invalidArgument, bytes.message) : withStatus(bytes.status, { body: detail(bytes.message) });
-      let spans: readonly Span[];
-      try {
-        spans = type === PROTOBUF ? spansOfProtobuf(bytes) : readJson(bytes);
-      } catch (error) {
-        return failure(type, 400, RPC.invalidArgument, error instanceof Error ? error.message : String(error));
-      }
-      const { events, refused, reason } = readSpans(context, spans);
-      const refusal = context.queue.offer(events, bytes.length * 2);
+      const read = await context.intake.spans(rawBody(context, request), type === PROTOBUF);
+      if (isProblem(read)) return read.status === 400 ? failure(type, 400, RPC.invalidArgument, read.message) : withStatus(read.status, { body: detail(read.message) });
+      const { batches, refused, reason } = read;
+      const refusal = context.queue.take(batches);
       if (refusal === "full") return { ...failure(type, 429, RPC.resourceExhausted, "the ingestion queue is full"), headers: RETRY_AFTER };
       if (refusal !== null) return { ...failure(type, 503, RPC.unavailable, refusal === "storage" ? "the disk is full" : "the service is stopping"), headers: RETRY_AFTER };
+      await context.queue.pace(batches.reduce((sum, { count }) => sum + count, 0));
       return success(type, refused, reason);
     },
   };
-}
-
-function readJson(bytes: Buffer): readonly Span[] {
-  const text = bodyText(bytes);
-  if (isProblem(text)) throw new Error(text.message);
-  return spansOfJson(JSON.parse(text));
-}
-
-function readSpans({ redactor, reading }: HandlerContext, spans: readonly Span[]): { events: Incoming[]; refused: number; reason: string | null } {
-  const mapped = spanEvents(spans);
-  const events: Incoming[] = [];
-  let { refused, reason } = mapped;
-  for (const raw of mapped.events) {
-    const event = readEvent(raw, reading, redactor);
-    if (typeof event === "string") {
-      refused += 1;
-      reason ??= event;
-    } else events.push(event);
-  }
-  return { events, refused, reason };
 }
 
 function success(type: string, refused: number, reason: string | null): Answer<"ingestSpans"> {

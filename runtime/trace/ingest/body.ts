@@ -1,5 +1,5 @@
 /** Request bodies of the ingestion endpoints: their encoding, their type, and the events in them. */
-import { gunzip } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 
 /** Largest body, as sent and after decompression. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -7,25 +7,24 @@ export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export type BodyProblem = { readonly status: 400 | 413 | 415; readonly message: string };
 
 /** The bytes behind Content-Encoding. */
-export function decodeBody(body: Buffer, encoding: string): Promise<Buffer | BodyProblem> | Buffer | BodyProblem {
+export function decodeBody(body: Uint8Array, encoding: string): Uint8Array | BodyProblem {
   const name = encoding.trim().toLowerCase();
   if (name === "" || name === "identity") return body;
   if (name !== "gzip" && name !== "x-gzip") return { status: 415, message: `Content-Encoding must be gzip or identity, not ${JSON.stringify(encoding)}` };
-  return new Promise((resolve) => {
-    gunzip(body, { maxOutputLength: MAX_BODY_BYTES }, (error, data) => {
-      if (error === null) resolve(data);
-      else if ("code" in error && error.code === "ERR_BUFFER_TOO_LARGE") resolve({ status: 413, message: `the body is larger than ${MAX_BODY_BYTES} bytes after decompression` });
-      else resolve({ status: 400, message: `the body is not gzip: ${error.message}` });
-    });
-  });
+  try {
+    return gunzipSync(body, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") return { status: 413, message: `the body is larger than ${MAX_BODY_BYTES} bytes after decompression` };
+    return { status: 400, message: `the body is not gzip: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
 
-export function isProblem(value: Buffer | string | BodyProblem | readonly unknown[]): value is BodyProblem {
-  return typeof value === "object" && "status" in value;
+export function isProblem(value: object | string): value is BodyProblem {
+  return typeof value === "object" && "status" in value && "message" in value;
 }
 
 /** Text of a body that must be UTF-8. */
-export function bodyText(body: Buffer): string | BodyProblem {
+export function bodyText(body: Uint8Array): string | BodyProblem {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {

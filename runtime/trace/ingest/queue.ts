@@ -2,11 +2,12 @@
  * Events between their acceptance and their commit. It is bounded in events and in bytes: what does not fit is refused
  * whole and counted, never dropped in silence. One batch is with the store at any time. Waiting batches are kept as
  * the bytes in which they cross to the store's thread: as objects they would outlive the young generation and make
- * the heap several times larger.
+ * the heap several times larger. Who sends without pause gets its answers at the pace of the store, so that the queue
+ * stays short and what comes in is seen soon; it fills up only when many send more than they wait for.
  */
 import type { Incoming } from "../model.js";
 import { StorageFullError, StoreUnavailableError, type TraceStore } from "../store/store.js";
-import { encodeBatch } from "./batch.js";
+import { encodeBatch, joinBatches } from "./batch.js";
 import type { Counters } from "./counters.js";
 
 export interface QueueOptions {
@@ -28,11 +29,21 @@ export interface QueueOptions {
 /** "full": no room; "stopping": the service ends; "storage": the disk is full, and was a moment ago; "away": the store can't be reached. */
 export type Refusal = "full" | "stopping" | "storage" | "away";
 
-/** A batch that is closed. */
-interface Sealed {
+/** Events as the bytes of `encodeBatch`. */
+export interface EncodedBatch {
   readonly data: Uint8Array;
   readonly count: number;
+}
+
+/** A batch that is closed. */
+interface Sealed extends EncodedBatch {
   readonly bytes: number;
+}
+
+/** An answer that waits for its turn, for so many events. */
+interface Paced {
+  readonly count: number;
+  readonly resolve: () => void;
 }
 
 interface Waiter {
@@ -43,12 +54,21 @@ interface Waiter {
   readonly resolve: (error: Error | null) => void;
 }
 
+/** Requests of less than this part of a batch are answered at once. */
+const SMALL = 0.1;
+/** Work of the store that may wait without answers being held back. */
+const AHEAD_MS = 30;
+/** No answer is held back longer. */
+const MAX_PACE_MS = 1000;
+
 /** After a full disk, and while the store can't be reached, one batch a second is tried. */
 const RETRY_MS = 1000;
 
 export class IngestQueue {
   readonly #sealed: Sealed[] = [];
-  /** The batch that is being filled. */
+  /** The batch that is being filled: its encoded events, and those after them that are not encoded. */
+  #parts: EncodedBatch[] = [];
+  #partCount = 0;
   #open: Incoming[] = [];
   #openBytes = 0;
   #waiting = 0;
@@ -64,6 +84,9 @@ export class IngestQueue {
   #hurry: () => void = () => undefined;
   #timer: NodeJS.Timeout | null = null;
   #waiters: Waiter[] = [];
+  #paced: Paced[] = [];
+  /** Events that the store takes in a millisecond. */
+  #rate = 0;
 
   constructor(private readonly options: QueueOptions) {}
 
@@ -81,22 +104,46 @@ export class IngestQueue {
    * `soon` they are refused when they would have to wait for a store that can't be reached.
    */
   offer(events: readonly Incoming[], bytes: number, soon = false): Refusal | null {
-    const refusal = soon && this.#away ? "away" : this.#refusal(events.length, bytes);
-    if (refusal !== null) {
-      this.options.counters.dropped += events.length;
-      return refusal;
-    }
+    const refusal = this.#admit(events.length, bytes, soon);
+    if (refusal !== null) return refusal;
     const each = events.length === 0 ? 0 : bytes / events.length;
     for (const event of events) {
       this.#open.push(event);
       this.#openBytes += each;
-      if (this.#open.length >= this.options.batchSize) this.#seal();
+      if (this.#partCount + this.#open.length >= this.options.batchSize) this.#seal();
     }
-    this.#waiting += events.length;
-    this.#bytes += bytes;
-    this.#offered += events.length;
     if (!this.#pumping) this.#schedule();
     return null;
+  }
+
+  /** `offer` for events that are encoded, in batches of at most `batchSize`; the bytes are given away. */
+  take(batches: readonly EncodedBatch[], soon = false): Refusal | null {
+    const count = batches.reduce((sum, batch) => sum + batch.count, 0);
+    const bytes = batches.reduce((sum, batch) => sum + batch.data.byteLength, 0);
+    const refusal = this.#admit(count, bytes, soon);
+    if (refusal !== null) return refusal;
+    for (const batch of batches) {
+      if (this.#partCount + this.#open.length + batch.count > this.options.batchSize) this.#seal();
+      this.#encodeOpen();
+      this.#add(batch);
+      this.#openBytes += batch.data.byteLength;
+      if (this.#partCount >= this.options.batchSize) this.#seal();
+    }
+    if (!this.#pumping) this.#schedule();
+    return null;
+  }
+
+  /** Resolves when the next request of who sent these events has its turn: at once, unless the store is behind. */
+  pace(count: number): Promise<void> {
+    if (count < this.options.batchSize * SMALL || (this.#paced.length === 0 && this.depth <= this.#ahead()) || this.#stopping || this.#away) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#paced = this.#paced.filter((other) => other !== entry);
+        resolve();
+      }, MAX_PACE_MS);
+      const entry: Paced = { count, resolve: () => (clearTimeout(timer), resolve()) };
+      this.#paced.push(entry);
+    });
   }
 
   /**
@@ -113,8 +160,37 @@ export class IngestQueue {
   async drain(): Promise<void> {
     this.#stopping = true;
     this.#hurry();
+    this.#release();
     if (this.depth > 0 && !this.#pumping) void this.#pump();
     await this.flushed(0);
+  }
+
+  /** Counts events in, or as dropped. */
+  #admit(count: number, bytes: number, soon: boolean): Refusal | null {
+    const refusal = soon && this.#away ? "away" : this.#refusal(count, bytes);
+    if (refusal !== null) {
+      this.options.counters.dropped += count;
+      return refusal;
+    }
+    this.#waiting += count;
+    this.#bytes += bytes;
+    this.#offered += count;
+    return null;
+  }
+
+  /** Events that may wait without answers being held back. */
+  #ahead(): number {
+    return Math.max(this.options.batchSize, this.#rate * AHEAD_MS);
+  }
+
+  /** Lets as many answers go as there is room for what follows them, or all of them when nothing will make room. */
+  #release(): void {
+    let expected = this.#stopping || this.#away ? Number.NEGATIVE_INFINITY : this.depth;
+    while (this.#paced.length > 0 && expected <= this.#ahead()) {
+      const next = this.#paced.shift();
+      next?.resolve();
+      expected += next?.count ?? 0;
+    }
   }
 
   #refusal(count: number, bytes: number): Refusal | null {
@@ -136,9 +212,23 @@ export class IngestQueue {
     }, this.options.lingerMs);
   }
 
-  #seal(): void {
-    this.#sealed.push({ data: encodeBatch(this.#open), count: this.#open.length, bytes: this.#openBytes });
+  #add(part: EncodedBatch): void {
+    this.#parts.push(part);
+    this.#partCount += part.count;
+  }
+
+  #encodeOpen(): void {
+    if (this.#open.length === 0) return;
+    this.#add({ data: encodeBatch(this.#open), count: this.#open.length });
     this.#open = [];
+  }
+
+  #seal(): void {
+    this.#encodeOpen();
+    if (this.#partCount === 0) return;
+    this.#sealed.push({ data: joinBatches(this.#parts.map(({ data }) => data)), count: this.#partCount, bytes: this.#openBytes });
+    this.#parts = [];
+    this.#partCount = 0;
     this.#openBytes = 0;
   }
 
@@ -156,6 +246,7 @@ export class IngestQueue {
       this.#bytes = this.#waiting === 0 ? 0 : Math.max(0, this.#bytes - batch.bytes);
       this.#finished += batch.count;
       this.#wake(error, this.#finished - batch.count);
+      this.#release();
     }
     this.#pumping = false;
   }
@@ -165,7 +256,9 @@ export class IngestQueue {
     const { counters, store } = this.options;
     for (;;) {
       try {
+        const started = this.options.monotonic();
         const outcome = await store.write(batch.data);
+        this.#measure(batch.count, this.options.monotonic() - started);
         counters.processed += outcome.stored;
         counters.duplicates += outcome.duplicates;
         counters.sampledOut += outcome.sampledOut;
@@ -186,6 +279,12 @@ export class IngestQueue {
     }
   }
 
+  #measure(count: number, elapsedMs: number): void {
+    const rate = count / Math.max(elapsedMs, 0.1);
+    // Small batches say little of what large ones take.
+    if (count * 2 >= this.options.batchSize) this.#rate = this.#rate === 0 ? rate : this.#rate * 0.8 + rate * 0.2;
+  }
+
   #lose(batch: Sealed, error: Error): Error {
     this.options.counters.dropped += batch.count;
     this.options.onFailed(error, batch.count);
@@ -197,6 +296,7 @@ export class IngestQueue {
     if (this.#away !== (error !== null)) this.options.onReach(error);
     this.#away = error !== null;
     if (error === null) return;
+    this.#release();
     for (const waiter of this.#waiters) if (waiter.from < waiter.to) waiter.resolve(error);
     this.#waiters = this.#waiters.filter((waiter) => waiter.from === waiter.to);
   }

@@ -19,11 +19,22 @@ export interface NoticeMessage {
   readonly value: unknown;
 }
 
+/** An answer whose bytes are handed over instead of copied. */
+export class HandedOver {
+  constructor(
+    readonly value: unknown,
+    readonly bytes: readonly Uint8Array[],
+  ) {}
+}
+
 export type Methods = { readonly [method: string]: (...args: never[]) => unknown };
 
 /** Answers calls in a thread: at once, in the order in which they come, or when the promise that a method returns is settled. */
 export function answerCalls(port: MessagePort, methods: Methods): void {
-  const answer = (id: number, value: unknown): void => port.postMessage({ id, value } satisfies AnswerMessage);
+  const answer = (id: number, value: unknown): void => {
+    if (value instanceof HandedOver) port.postMessage({ id, value: value.value } satisfies AnswerMessage, value.bytes.flatMap(ownMemory));
+    else port.postMessage({ id, value } satisfies AnswerMessage);
+  };
   const fail = (id: number, error: unknown): void =>
     port.postMessage({ id, error: { name: error instanceof Error ? error.name : "Error", message: error instanceof Error ? error.message : String(error) } } satisfies AnswerMessage);
   port.on("message", ({ id, method: name, args }: CallMessage) => {
@@ -44,6 +55,8 @@ export interface ThreadOptions {
   readonly onNotice?: (notice: string, value: unknown) => void;
   /** The thread ended on its own: a bug, or no memory. */
   readonly onDeath: (error: Error) => void;
+  /** Bound of its long-lived objects. */
+  readonly heapMb?: number;
 }
 
 /** A thread that answers calls. */
@@ -54,7 +67,7 @@ export class Thread {
   #dead: Error | null = null;
 
   constructor(entry: URL, options: ThreadOptions) {
-    this.#worker = startWorker(entry, options.data);
+    this.#worker = startWorker(entry, options.data, options.heapMb ?? HEAP_MB);
     this.#worker.on("message", (message: AnswerMessage | NoticeMessage) => {
       if ("notice" in message) options.onNotice?.(message.notice, message.value);
       else this.#answer(message);
@@ -79,9 +92,11 @@ export class Thread {
     return this.#send(method, args, []);
   }
 
-  /** A call whose bytes are handed over instead of copied. */
-  give(method: string, bytes: Uint8Array): Promise<unknown> {
-    return this.#send(method, [bytes], bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []);
+  /** A call whose first argument is bytes that are handed over instead of copied. */
+  give(method: string, bytes: Uint8Array, ...rest: readonly unknown[]): Promise<unknown> {
+    const transfer = ownMemory(bytes);
+    // Bytes in shared memory would take all of that along.
+    return this.#send(method, [transfer.length > 0 ? bytes : bytes.slice(), ...rest], transfer);
   }
 
   #send(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[]): Promise<unknown> {
@@ -109,11 +124,18 @@ export class Thread {
   }
 }
 
+/** The memory of bytes that can be handed over: all of it is theirs. */
+function ownMemory(bytes: Uint8Array): ArrayBuffer[] {
+  return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : [];
+}
+
+const HEAP_MB = 384;
+
 /** Threads do not inherit the loader by which a development run reads TypeScript; they are given it. */
-function startWorker(entry: URL, workerData: unknown): Worker {
+function startWorker(entry: URL, workerData: unknown, heapMb: number): Worker {
   // Short-lived objects are most of what a thread makes; without a bound they are collected late and the memory of all
   // threads adds up.
-  const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 384 };
+  const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: heapMb };
   if (!entry.pathname.endsWith(".ts")) return new Worker(entry, { workerData, resourceLimits });
   const bootstrap = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
   return new Worker(bootstrap, { workerData, eval: true, execArgv: [], resourceLimits });

@@ -1,0 +1,24 @@
+/** The intake from outside its thread. */
+import { Thread, threadEntry } from "../store/thread.js";
+import type { BodyProblem } from "./body.js";
+import type { EventsRead, IntakeOptions, RawBody, SpansRead } from "./intake.js";
+import type { Registration } from "./registration.js";
+
+/** Reads bodies in another thread; the bytes of a body are given away. */
+export interface IntakeClient {
+  events(body: RawBody): Promise<EventsRead | BodyProblem>;
+  spans(body: RawBody, protobuf: boolean): Promise<SpansRead | BodyProblem>;
+  registration(body: RawBody): Promise<Registration | BodyProblem>;
+  close(): Promise<void>;
+}
+
+/** What a body of the largest size may become for a moment. It is a bound, not a need. */
+const HEAP_MB = 4096;
+
+export async function openIntake(options: IntakeOptions & { readonly onDeath: (error: Error) => void }): Promise<IntakeClient> {
+  const { onDeath, ...data } = options;
+  const thread = new Thread(threadEntry("./intake-thread", import.meta.url), { data, onDeath, heapMb: HEAP_MB });
+  await thread.call("open");
+  const read = <T>(method: string) => ({ bytes, ...rest }: RawBody, ...more: readonly unknown[]): Promise<T> => thread.give(method, bytes, rest, ...more) as Promise<T>;
+  return { events: read("events"), spans: read("spans"), registration: read("registration"), close: () => thread.close() };
+}

@@ -1,0 +1,147 @@
+/**
+ * From the bytes of a request to events: decompression, parsing, checks, redaction and encoding, in one place for every
+ * kind of body. It runs in a thread of its own, so that neither a large body nor a slow pattern of the user holds up
+ * sockets; `intake-client.ts` is its other end.
+ */
+import { createIdSource } from "../../abi/id-source.js";
+import type { components } from "../api.types.gen.js";
+import type { Incoming } from "../model.js";
+import { encodeBatch } from "./batch.js";
+import { type BodyProblem, bodyText, decodeBody, isProblem, mediaType, parseEntries, Unreadable } from "./body.js";
+import { readEvent, type ReadOptions } from "./event.js";
+import { spanEvents } from "./otlp/events.js";
+import { spansOfJson, spansOfProtobuf } from "./otlp/spans.js";
+import type { EncodedBatch } from "./queue.js";
+import { createRedactor, type Redactor, type RedactOptions } from "./redact.js";
+import { readRegistration, type Registration } from "./registration.js";
+
+type Rejection = components["schemas"]["Rejection"];
+
+/** A request's body as it came. */
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  /** Content-Encoding and Content-Type, "" when there is none. */
+  readonly encoding: string;
+  readonly type: string;
+  /** When it came, in milliseconds since the epoch: the time of events that tell none. */
+  readonly atMs: number;
+}
+
+export interface EventsRead {
+  readonly batches: readonly EncodedBatch[];
+  readonly accepted: number;
+  readonly rejected: Rejection[];
+}
+
+export interface SpansRead {
+  readonly batches: readonly EncodedBatch[];
+  /** Spans that make no event, and why the first of them does not. */
+  readonly refused: number;
+  readonly reason: string | null;
+}
+
+export interface IntakeOptions {
+  readonly summaryChars: number;
+  /** Events of a batch at most. */
+  readonly batchSize: number;
+  readonly redact: Omit<RedactOptions, "onBadPattern">;
+}
+
+export class Intake {
+  readonly #redactor: Redactor | null;
+  readonly #reading: ReadOptions;
+  #atMs = 0;
+
+  constructor(private readonly options: IntakeOptions) {
+    // Patterns that are none were told of at the start.
+    this.#redactor = createRedactor({ ...options.redact, onBadPattern: () => undefined });
+    this.#reading = { summaryChars: options.summaryChars, newId: createIdSource(() => this.#atMs), nowUs: () => Math.floor(this.#atMs * 1000) };
+  }
+
+  /** A body of the ingest endpoint. */
+  events(body: RawBody): EventsRead | BodyProblem {
+    this.#atMs = body.atMs;
+    const text = textOf(body);
+    if (isProblem(text)) return text;
+    const entries = parseEntries(text, mediaType(body.type));
+    if (isProblem(entries)) return entries;
+    const redactor = this.#redactor?.concerns(text) === true ? this.#redactor : null;
+    const batches = new BatchWriter(this.options.batchSize);
+    const rejected: Rejection[] = [];
+    entries.forEach((entry, index) => {
+      const read = entry instanceof Unreadable ? entry.reason : readEvent(entry, this.#reading, redactor);
+      if (typeof read === "string") rejected.push({ index, error: read });
+      else batches.add(read);
+    });
+    return { batches: batches.finish(), accepted: entries.length - rejected.length, rejected };
+  }
+
+  /** An OTLP export request in protobuf or JSON; 400 when it is none. */
+  spans(body: RawBody, protobuf: boolean): SpansRead | BodyProblem {
+    this.#atMs = body.atMs;
+    const bytes = decodeBody(body.bytes, body.encoding);
+    if (isProblem(bytes)) return bytes;
+    let mapped: ReturnType<typeof spanEvents>;
+    try {
+      mapped = spanEvents(protobuf ? spansOfProtobuf(bytes) : spansOfJson(jsonOf(bytes)));
+    } catch (error) {
+      return { status: 400, message: error instanceof Error ? error.message : String(error) };
+    }
+    const batches = new BatchWriter(this.options.batchSize);
+    let { refused, reason } = mapped;
+    for (const raw of mapped.events) {
+      const event = readEvent(raw, this.#reading, this.#redactor);
+      if (typeof event === "string") {
+        refused += 1;
+        reason ??= event;
+      } else batches.add(event);
+    }
+    return { batches: batches.finish(), refused, reason };
+  }
+
+  /** The tools of a server. */
+  registration(body: RawBody): Registration | BodyProblem {
+    const text = textOf(body);
+    if (isProblem(text)) return text;
+    if (mediaType(body.type) !== "application/json") return { status: 415, message: "Content-Type must be application/json" };
+    try {
+      return readRegistration(JSON.parse(text));
+    } catch (error) {
+      return { status: 400, message: `the body is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+}
+
+function textOf(body: RawBody): string | BodyProblem {
+  const bytes = decodeBody(body.bytes, body.encoding);
+  return isProblem(bytes) ? bytes : bodyText(bytes);
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  const text = bodyText(bytes);
+  if (isProblem(text)) throw new Error(text.message);
+  return JSON.parse(text);
+}
+
+/** Events in batches of a size, each as bytes as soon as it is full. */
+class BatchWriter {
+  readonly #batches: EncodedBatch[] = [];
+  #open: Incoming[] = [];
+
+  constructor(private readonly size: number) {}
+
+  add(event: Incoming): void {
+    this.#open.push(event);
+    if (this.#open.length >= this.size) this.#seal();
+  }
+
+  finish(): readonly EncodedBatch[] {
+    if (this.#open.length > 0) this.#seal();
+    return this.#batches;
+  }
+
+  #seal(): void {
+    this.#batches.push({ data: encodeBatch(this.#open), count: this.#open.length });
+    this.#open = [];
+  }
+}
