@@ -57,8 +57,12 @@ export function checkArgs(validator: Validator, args: unknown): ReturnType<Valid
 /** A copy of an object that inherits nothing: an argument may be called `constructor`, a name that every other object knows. */
 export function ownOnly(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.assign(Object.create(null) as object, value);
+  return Object.assign(new Own(), value);
 }
+
+/** Instances know no name but their own. Unlike those of Object.create(null) the engine lays them out as it does other objects. */
+const Own = function () {} as unknown as new () => object;
+Own.prototype = Object.freeze(Object.create(null) as object);
 
 /**
  * The JSON Schema of one argument. Bounds of the automatic limit come before its default, as clients of existing

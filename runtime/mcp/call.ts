@@ -13,7 +13,7 @@ import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** The answer, or `null` for a call that its peer has cancelled. Never rejects. */
-export function callTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion): Answer | Promise<Answer | null> {
+export function callTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion): Answer | null | Promise<Answer | null> {
   const { id, params } = request;
   const name = params["name"];
   const args = params["arguments"] ?? undefined;
@@ -56,7 +56,7 @@ function refused(mcp: McpServer, error: ToolError, { id }: Request, peer: Peer, 
   return failure(mcp, error, { id, peer, version, tool, caller: new PeerCaller(peer, id, mcp.newId) }) ?? answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }
 
-function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | Promise<Answer | null> {
+function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | null | Promise<Answer | null> {
   const { id } = request;
   if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
   const caller = new PeerCaller(peer, id, mcp.newId);
@@ -64,23 +64,25 @@ function runTool(mcp: McpServer, request: Request, peer: Peer, version: Protocol
     peer.end(id);
     return failure(mcp, error, { id, peer, version, tool, caller });
   };
-  return callText(mcp, tool, args, caller, peer, version).then((result) => {
-    peer.end(id);
-    return finished(mcp, id, version, result);
-  }, failed);
-}
-
-/** The result of a compiled or an authoring tool as JSON text. */
-function callText(mcp: McpServer, tool: string, args: unknown, caller: Caller, peer: Peer, version: ProtocolVersion): Promise<string> {
+  // What throws while a result is worded is a failure of the call, too.
+  const worded = <T>(word: (payload: T) => string) => (payload: T): Answer | null => {
+    try {
+      const result = word(payload);
+      peer.end(id);
+      return finished(mcp, id, version, result);
+    } catch (error) {
+      return failed(error);
+    }
+  };
   if (mcp.authoring !== null && isAuthoring(mcp, tool)) {
     const refusal = mcp.engine.access.refusal(tool, caller.principal);
-    if (refusal !== null) return Promise.reject(refusal);
-    return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then((payload) => payloadResult(payload, version));
+    if (refusal !== null) return failed(refusal);
+    return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then(worded((payload) => payloadResult(payload, version)), failed);
   }
-  return mcp.engine.call(tool, args, caller).then((envelope) => {
+  return mcp.engine.call(tool, args, caller).then(worded((envelope) => {
     if (envelope.warnings.length > 0) peer.tell("warning", { tool, warnings: envelope.warnings });
     return envelopeResult(envelope, version);
-  });
+  }), failed);
 }
 
 /** The caller that a peer is for one call. What most calls never need is made when it is asked for. */

@@ -64,7 +64,7 @@ function dispatchOne(mcp: McpServer, message: Message, peer: Peer): Answer | nul
   }
 }
 
-function request(mcp: McpServer, message: Request, peer: Peer): Answer | Promise<Answer | null> {
+function request(mcp: McpServer, message: Request, peer: Peer): Answer | null | Promise<Answer | null> {
   const { id, method } = message;
   if (method === "initialize") return initialize(mcp, message, peer);
   if (method === "ping") return answer(resultText(id, "{}"));

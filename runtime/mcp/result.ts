@@ -19,17 +19,37 @@ export function envelopeResult(envelope: Envelope, version: ProtocolVersion): st
   const warnings = envelope.warnings.length === 0 ? "[]" : JSON.stringify(envelope.warnings);
   const query = envelope.compiled_query === null ? "null" : JSON.stringify(envelope.compiled_query);
   const message = envelope.message === null ? "null" : JSON.stringify(envelope.message);
-  const { count, truncated, may_be_incomplete: incomplete, exact_search: exact, search_mode: mode, latency_ms: latency } = envelope;
+  const { count, latency_ms: latency } = envelope;
+  const flags = flagsOf(envelope);
   const quoted =
-    `{\\"rows\\":${quote(rows)},\\"count\\":${count},\\"truncated\\":${truncated},\\"may_be_incomplete\\":${incomplete}` +
-    `,\\"exact_search\\":${exact},\\"search_mode\\":\\"${mode}\\",\\"warnings\\":${quote(warnings)},\\"latency_ms\\":${latency}` +
+    `{\\"rows\\":${quote(rows)},\\"count\\":${count}${flags.quoted}${quote(warnings)},\\"latency_ms\\":${latency}` +
     `,\\"compiled_query\\":${quote(query)},\\"message\\":${quote(message)}}`;
   if (!version.structured) return `{"content":[{"type":"text","text":"${quoted}"}],"isError":false}`;
   const plain =
-    `{"rows":${rows},"count":${count},"truncated":${truncated},"may_be_incomplete":${incomplete}` +
-    `,"exact_search":${exact},"search_mode":"${mode}","warnings":${warnings},"latency_ms":${latency}` +
+    `{"rows":${rows},"count":${count}${flags.plain}${warnings},"latency_ms":${latency}` +
     `,"compiled_query":${query},"message":${message}}`;
   return `{"content":[{"type":"text","text":"${quoted}"}],"structuredContent":${plain},"isError":false}`;
+}
+
+/** The part of an envelope between count and the value of warnings, which has few values in all. */
+interface FlagsText {
+  readonly plain: string;
+  /** As it stands inside a JSON string. */
+  readonly quoted: string;
+}
+
+const MODES: readonly Envelope["search_mode"][] = ["dense", "hybrid", "none"];
+const BITS = [false, true] as const;
+
+/** By mode, then truncated, may_be_incomplete and exact_search: the order in which `flagsOf` counts. */
+const FLAGS: readonly FlagsText[] = MODES.flatMap((mode) => BITS.flatMap((truncated) => BITS.flatMap((incomplete) => BITS.map((exact) => {
+  const plain = `,"truncated":${truncated},"may_be_incomplete":${incomplete},"exact_search":${exact},"search_mode":"${mode}","warnings":`;
+  return { plain, quoted: quote(plain) };
+}))));
+
+function flagsOf({ search_mode: mode, truncated, may_be_incomplete: incomplete, exact_search: exact }: Envelope): FlagsText {
+  const place = MODES.indexOf(mode) * 8 + (truncated ? 4 : 0) + (incomplete ? 2 : 0) + (exact ? 1 : 0);
+  return FLAGS[place] as FlagsText;
 }
 
 /** JSON text as it stands inside a JSON string. */

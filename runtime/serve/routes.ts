@@ -46,6 +46,7 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
         method: "POST",
         pattern: "/mcp",
         headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.identity.headers],
+        readsQuery: false,
         bodyLimitBytes: MAX_BODY_BYTES,
         handler: (request, reply) => postMcp(parts, request, reply),
       },

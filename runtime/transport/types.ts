@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly method: string;
   /** Path without the query string, as sent (not URL-decoded). */
   readonly path: string;
-  /** Query string without "?", "" when there is none. */
+  /** Query string without "?", "" when there is none or the route does not read it. */
   readonly query: string;
   /** Values of the pattern's `:name` segments in order, URL-decoded where valid. */
   readonly params: readonly string[];
@@ -47,6 +47,8 @@ export interface HttpRoute {
   readonly pattern: string;
   /** Names (lower-case) of the request headers the handler reads; only these are copied. */
   readonly headers?: readonly string[];
+  /** False for a route whose handler never asks for the query string, which is then not copied. */
+  readonly readsQuery?: boolean;
   /** Largest body accepted, in bytes; more is answered 413. 0 (the default) refuses any body. */
   readonly bodyLimitBytes?: number;
   readonly handler: (request: HttpRequest, reply: HttpReply) => void | Promise<void>;

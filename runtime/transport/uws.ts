@@ -246,26 +246,42 @@ function decodeUtf8(bytes: Buffer): string | null {
 
 const LENGTH_PLACE = 0;
 
+/** A header that a route reads, and where in the values of a request it is. */
+interface Wanted {
+  readonly name: string;
+  readonly place: number;
+}
+
 /**
  * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (of several
- * with one name the first), and two lengths that disagree are noticed.
+ * with one name the first), and two lengths that disagree are noticed. Names are told apart by their length first,
+ * because each comes as a new string, which a map would have to hash.
  */
-function headReader(route: Pick<HttpRoute, "pattern" | "headers"> & { readonly method: string }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {
+function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery"> & { readonly method: string }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {
   const { pattern } = route;
+  const readsQuery = route.readsQuery !== false;
   const paramCount = pattern.split("/").filter((segment) => segment.startsWith(":")).length;
   const fixedPath = paramCount === 0 && !pattern.endsWith("*") ? pattern : null;
   const fixedMethod = route.method === "GET" || route.method === "ANY" ? null : route.method;
   const wanted = route.headers ?? NONE;
-  const names = new Set(["content-length", ...wanted]);
-  const places: ReadonlyMap<string, number> = new Map([...names].map((name, place) => [name, place]));
-  const absent: readonly string[] = [...names].map(() => "");
+  const names = [...new Set(["content-length", ...wanted])];
+  const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [name, place]));
+  const absent: readonly string[] = names.map(() => "");
+  const longest = Math.max(...names.map((name) => name.length));
+  const ofLength: readonly (readonly Wanted[])[] = Array.from({ length: longest + 1 }, (_, length) =>
+    names.map((name, place) => ({ name, place })).filter(({ name }) => name.length === length),
+  );
 
   let values: string[] = [];
   const visit = (name: string, value: string): void => {
-    const place = places.get(name);
-    if (place === undefined) return;
-    if (values[place] === "") values[place] = value;
-    else if (place === LENGTH_PLACE && values[place] !== value) values[place] = CONFLICTING;
+    if (name.length > longest) return;
+    for (const candidate of ofLength[name.length] ?? []) {
+      if (candidate.name !== name) continue;
+      const { place } = candidate;
+      if (values[place] === "") values[place] = value;
+      else if (place === LENGTH_PLACE && values[place] !== value) values[place] = CONFLICTING;
+      return;
+    }
   };
   return (res, req) => {
     values = absent.slice();
@@ -273,7 +289,7 @@ function headReader(route: Pick<HttpRoute, "pattern" | "headers"> & { readonly m
     return new CopiedRequest(
       fixedMethod ?? req.getMethod().toUpperCase(),
       fixedPath ?? req.getUrl(),
-      req.getQuery() ?? "",
+      readsQuery ? (req.getQuery() ?? "") : "",
       paramCount === 0 ? NONE : copyParams(req, paramCount),
       wanted,
       places,
