@@ -171,6 +171,8 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
   /** Report the native query in the envelope. */
   readonly debug?: boolean;
+  /** Told of each step of the call that has succeeded, while the call runs; must not throw. */
+  readonly onStep?: ((step: ObservedStep) => void) | null;
 }
 
 export interface ConnectionHealth {

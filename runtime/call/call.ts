@@ -8,7 +8,7 @@ import { authorize } from "./authorize.js";
 import { Call } from "./context.js";
 import { isUnresolved } from "./directory.js";
 import { emptyEnvelope } from "./envelope.js";
-import { observeCall, type Observing } from "./observe.js";
+import { alsoTelling, observeCall, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
 import { validateArgs } from "./validate.js";
 
@@ -33,8 +33,9 @@ export interface Running {
  * @throws ToolError for everything the caller can understand; anything else is a bug.
  */
 export function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
-  if (running.observing === null) return runSteps(running, tool, args, caller, running.services, null);
-  return observeCall(running, running.observing, tool, args, caller, (services, watch) => runSteps(running, tool, args, caller, services, watch));
+  const observing = caller.onStep === undefined || caller.onStep === null ? running.observing : alsoTelling(running.observing, caller.onStep);
+  if (observing === null) return runSteps(running, tool, args, caller, running.services, null);
+  return observeCall(running, observing, tool, args, caller, (services, watch) => runSteps(running, tool, args, caller, services, watch));
 }
 
 function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {

@@ -5,7 +5,7 @@
 import type { Adapter } from "../adapters/adapter.js";
 import type { CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
-import type { CallObserver, CallOutcome, ObservedCall, ObservedStep, StepKind } from "../abi/observer.js";
+import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind } from "../abi/observer.js";
 import type { ToolPlan } from "../abi/plan.js";
 import type { Embedder } from "../embed/embedder.js";
 
@@ -19,6 +19,21 @@ export interface Observing {
 interface Watched {
   readonly program: Program;
   readonly services: CallServices;
+}
+
+/** Observing for one call whose caller wants to hear of its steps. */
+export function alsoTelling(observing: Observing | null, onStep: (step: ObservedStep) => void): Observing {
+  const nothing = (): void => undefined;
+  const telling: CallObserver = {
+    begin: nothing,
+    beginStep: nothing,
+    endStep: (_, step) => {
+      if (step.failure === null) onStep(step);
+    },
+    end: nothing,
+  };
+  if (observing === null) return { observer: telling, wallNow: () => 0 };
+  return { ...observing, observer: observeWith([observing.observer, telling]) ?? telling };
 }
 
 type Run = (services: CallServices, watch: CallWatch) => Promise<Envelope>;

@@ -4,13 +4,20 @@
  */
 import type { Caller, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
+import type { ObservedStep } from "../abi/observer.js";
+import type { Json } from "../abi/plan.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
-import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, resultText, type Request, type RequestId } from "./jsonrpc.js";
+import { CAPABILITIES_KEY, errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, metaOf, resultText, type Request, type RequestId } from "./jsonrpc.js";
+import type { ExtraCall, ExtraResult, ExtraTool, ExtraTools } from "./extra-tools.js";
 import { resolveTarget } from "./meta-tools.js";
-import { envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
+import { Progress, progressTokenOf, tell, tellFromTool, type Severity } from "./notify.js";
+import { contentResult, envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
+
+/** The request needs something of the client that it did not declare. */
+const MISSING_CAPABILITY = -32021;
 
 /** The answer, or `null` for a call that its peer has cancelled. Never rejects. */
 export function callTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion): Answer | null | Promise<Answer | null> {
@@ -40,11 +47,11 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
 }
 
 function isKnown(mcp: McpServer, tool: string): boolean {
-  return Object.hasOwn(mcp.engine.program.plans, tool) || isAuthoring(mcp, tool);
+  return Object.hasOwn(mcp.engine.program.plans, tool) || extraTool(mcp.extra, tool) !== null;
 }
 
-function isAuthoring(mcp: McpServer, tool: string): boolean {
-  return mcp.authoring?.definitions.some((definition) => definition.name === tool) === true;
+function extraTool(extra: ExtraTools | null, name: string): ExtraTool | null {
+  return extra?.definitions.find((definition) => definition.name === name) ?? null;
 }
 
 function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, result: string): Answer {
@@ -53,49 +60,89 @@ function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, resul
 
 /** A refusal that is known before anything runs. */
 function refused(mcp: McpServer, error: ToolError, { id }: Request, peer: Peer, version: ProtocolVersion, tool: string): Answer {
-  return failure(mcp, error, { id, peer, version, tool, caller: new PeerCaller(peer, id, mcp.newId) }) ?? answer(errorText(id, INTERNAL_ERROR, "internal error"));
+  return failure(mcp, error, { id, peer, version, tool, caller: new PeerCaller(peer, id, version, mcp.newId, null) }) ?? answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }
 
 function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | null | Promise<Answer | null> {
-  const { id } = request;
+  const { id, params } = request;
+  const extra = mcp.extra === null ? null : extraTool(mcp.extra, tool);
+  const refusal = extra === null ? null : refuseExtra(mcp, extra, request, peer, version);
+  if (refusal !== null) return refusal;
   if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
-  const caller = new PeerCaller(peer, id, mcp.newId);
+  const token = progressTokenOf(params);
+  const caller = new PeerCaller(peer, id, version, mcp.newId, token === null ? null : new Progress(peer, version, token));
   const failed = (error: unknown): Answer | null => {
-    peer.end(id);
+    caller.end();
     return failure(mcp, error, { id, peer, version, tool, caller });
   };
   // What throws while a result is worded is a failure of the call, too.
   const worded = <T>(word: (payload: T) => string) => (payload: T): Answer | null => {
     try {
       const result = word(payload);
-      peer.end(id);
+      caller.end();
       return finished(mcp, id, version, result);
     } catch (error) {
       return failed(error);
     }
   };
-  if (mcp.authoring !== null && isAuthoring(mcp, tool)) {
-    const refusal = mcp.engine.access.refusal(tool, caller.principal);
-    if (refusal !== null) return failed(refusal);
-    return mcp.authoring.call(tool, isObject(args) ? args : {}, caller).then(worded((payload) => payloadResult(payload, version)), failed);
-  }
+  if (extra !== null) return callExtra(mcp, extra, args, caller).then(worded((result) => ("content" in result ? contentResult(result.content) : payloadResult(result.payload, version))), failed);
   return mcp.engine.call(tool, args, caller).then(worded((envelope) => {
-    if (envelope.warnings.length > 0) peer.tell("warning", { tool, warnings: envelope.warnings });
+    if (envelope.warnings.length > 0) tell(peer, "warning", { tool, warnings: envelope.warnings });
     return envelopeResult(envelope, version);
   }), failed);
 }
 
+/** What keeps an extra tool from being called at all, which for the others the engine decides. */
+function refuseExtra(mcp: McpServer, { name, needs = [] }: ExtraTool, request: Request, peer: Peer, version: ProtocolVersion): Answer | null {
+  const refusal = mcp.engine.access.refusal(name, peer.principal);
+  if (refusal !== null) return refused(mcp, refusal, request, peer, version, name);
+  if (version.era === "handshake") return null;
+  const declared = metaOf(request.params)[CAPABILITIES_KEY];
+  const missing = needs.filter((capability) => !isObject(declared) || !isObject(declared[capability]));
+  if (missing.length === 0) return null;
+  const requiredCapabilities = Object.fromEntries(missing.map((capability) => [capability, {}]));
+  return answer(errorText(request.id, MISSING_CAPABILITY, `tool '${name}' needs a client that declares ${missing.join(", ")}`, { requiredCapabilities }), 400);
+}
+
+/** An extra tool that did not notice that it was cancelled has been cancelled all the same. */
+async function callExtra({ extra }: McpServer, { name }: ExtraTool, args: unknown, caller: PeerCaller): Promise<ExtraResult> {
+  if (extra === null) throw new Error("there are no extra tools");
+  const result = await extra.call(name, isObject(args) ? args : {}, caller);
+  if (caller.signal.aborted) throw new ToolError("cancelled", "the call was cancelled");
+  return result;
+}
+
 /** The caller that a peer is for one call. What most calls never need is made when it is asked for. */
-class PeerCaller implements Caller {
+class PeerCaller implements ExtraCall {
   readonly principal: Principal;
+  readonly onStep: ((step: ObservedStep) => void) | null;
   private made: string | null = null;
+  private over = false;
 
   constructor(
     private readonly peer: Peer,
     private readonly id: RequestId,
+    private readonly version: ProtocolVersion,
     private readonly newId: () => string,
+    private readonly told: Progress | null,
   ) {
     this.principal = peer.principal;
+    this.onStep = told === null ? null : told.step;
+  }
+
+  progress(done: number, total?: number, message?: string): void {
+    this.told?.send(done, total, message);
+  }
+
+  log(level: Severity, data: Json): void {
+    if (!this.over) tellFromTool(this.peer, this.version, level, data);
+  }
+
+  /** The call has its answer; steps that go on behind it are not heard any more. */
+  end(): void {
+    this.over = true;
+    this.told?.end();
+    this.peer.end(this.id);
   }
 
   get requestId(): string {
@@ -133,16 +180,16 @@ function failure(mcp: McpServer, error: unknown, { id, peer, version, tool, call
       const number = version.era === "envelope" ? http : (rpc ?? INTERNAL_ERROR);
       return answer(errorText(id, number, message, { code, ...retryAfter }), http, headers);
     }
-    if (retryable) peer.tell("error", { tool, code, message });
+    if (retryable) tell(peer, "error", { tool, code, message });
     if (code !== "internal") return finished(mcp, id, version, failureResult({ code, message, retryable, tool, ...retryAfter }));
   }
   if (isBackendError(error)) {
     const retryable = error.kind === "unreachable" || error.kind === "busy";
     mcp.log.warn("backend error", { request_id: caller.requestId, tool, backend: error.backend, kind: error.kind, error });
-    peer.tell("error", { tool, code: "backend_unreachable", message: error.message });
+    tell(peer, "error", { tool, code: "backend_unreachable", message: error.message });
     return finished(mcp, id, version, failureResult({ code: "backend_unreachable", message: error.message, retryable, tool }));
   }
-  peer.tell("error", { tool, code: "internal", message: "internal error" });
+  tell(peer, "error", { tool, code: "internal", message: "internal error" });
   mcp.log.error("tool call failed", { request_id: caller.requestId, tool, error });
   return answer(errorText(id, INTERNAL_ERROR, "internal error"));
 }

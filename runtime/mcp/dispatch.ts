@@ -5,7 +5,8 @@
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
-import { SEVERITIES, type McpServer, type Peer } from "./server.js";
+import { SEVERITIES } from "./notify.js";
+import type { McpServer, Peer } from "./server.js";
 import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, versionNamed, type ProtocolVersion } from "./versions.js";
 
 /** Messages in one batch; each may be a call. */

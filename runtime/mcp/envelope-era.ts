@@ -5,7 +5,7 @@
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { internalError, listTools, notFound, unsupportedVersion } from "./dispatch.js";
-import { errorText, INVALID_PARAMS, INVALID_REQUEST, isObject, METHOD_NOT_FOUND, readMessage, type Params, type Request, type RequestId } from "./jsonrpc.js";
+import { CAPABILITIES_KEY, errorText, INVALID_PARAMS, INVALID_REQUEST, isObject, metaOf, METHOD_NOT_FOUND, readMessage, type Request, type RequestId } from "./jsonrpc.js";
 import type { McpServer, Peer } from "./server.js";
 import { versionNamed, type ProtocolVersion } from "./versions.js";
 
@@ -13,7 +13,6 @@ import { versionNamed, type ProtocolVersion } from "./versions.js";
 const HEADER_MISMATCH = -32020;
 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** The request headers that repeat what is in the body; "" when absent. */
 export interface MirrorHeaders {
@@ -107,11 +106,6 @@ function decodeMirror(header: string): string | null {
   const bytes = Buffer.from(encoded, "base64");
   // Buffer skips what is not base64; only what comes out the same again was valid.
   return bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "") ? bytes.toString() : null;
-}
-
-function metaOf(params: Params): Params {
-  const meta = params["_meta"];
-  return isObject(meta) ? meta : {};
 }
 
 function refuse({ id }: Request, code: number, message: string): Answer {

@@ -66,6 +66,15 @@ export function readMessage(value: unknown): Message {
   return usableId === null ? { kind: "notification", method, params: params ?? NO_PARAMS } : { kind: "request", id: usableId, method, params: params ?? NO_PARAMS };
 }
 
+/** Member of `params._meta` in which a request of the envelope era declares what its client can do. */
+export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+
+/** `params._meta`; empty when there is none. */
+export function metaOf(params: Params): Params {
+  const meta = params["_meta"];
+  return isObject(meta) ? meta : NO_PARAMS;
+}
+
 /** A JSON object, not an array. */
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);

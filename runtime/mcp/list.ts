@@ -6,6 +6,7 @@ import type { Engine, Principal } from "../abi/call.js";
 import type { ToolDefinition } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
 import { FixedResult } from "./answer.js";
+import type { ExtraTool, ExtraTools } from "./extra-tools.js";
 import { META_TOOLS } from "./meta-tools.js";
 import { finishResult, payloadResult } from "./result.js";
 import type { ProtocolVersion } from "./versions.js";
@@ -32,15 +33,16 @@ export interface ToolLists {
 export interface ListParts {
   readonly engine: Engine;
   readonly metaTools: boolean;
-  /** Definitions of the authoring tools, when there are any. */
-  readonly authoring: readonly ToolDefinition[];
+  readonly extra: ExtraTools | null;
   /** Who answers, as JSON text. */
   readonly infoText: string;
 }
 
-export function createLists({ engine, metaTools, authoring, infoText }: ListParts): ToolLists {
+export function createLists({ engine, metaTools, extra, infoText }: ListParts): ToolLists {
   const { program, access } = engine;
-  const all = [...program.tools, ...authoring];
+  const withExtra = (tools: readonly ExtraTool[] = []): readonly ListedTool[] => [...program.tools, ...tools.map(listedExtra)];
+  let extraListed = extra?.definitions;
+  let all = withExtra(extraListed);
   const audiences = new Map<string, VersionLists>();
   const shape: ListShape = {
     metaTools: metaTools ? META_TOOLS.filter(({ name }) => !access.isDenied(name)) : [],
@@ -51,6 +53,11 @@ export function createLists({ engine, metaTools, authoring, infoText }: ListPart
   };
 
   const listsFor = (principal: Principal): VersionLists => {
+    if (extra !== null && extra.definitions !== extraListed) {
+      extraListed = extra.definitions;
+      all = withExtra(extraListed);
+      audiences.clear();
+    }
     const audience = access.audience(principal);
     const before = audiences.get(audience);
     if (before !== undefined) return before;
@@ -81,7 +88,7 @@ class VersionLists {
 
   constructor(
     private readonly shape: ListShape,
-    private readonly visible: readonly ToolDefinition[],
+    private readonly visible: readonly ListedTool[],
   ) {}
 
   tools(version: ProtocolVersion, cursor: unknown): FixedResult | null {
@@ -95,7 +102,7 @@ class VersionLists {
     const { metaTools, infoText, cacheScope, hash } = this.shape;
     const until = from + PAGE_TOOLS;
     const compiled = this.visible.slice(from, until);
-    const listed = from === 0 ? [...metaTools, ...compiled] : compiled;
+    const listed: readonly ListedTool[] = from === 0 ? [...metaTools, ...compiled] : compiled;
     const tools = listed.map((tool) => toolObject(tool, version));
     const next = until < this.visible.length ? { nextCursor: writeCursor(until, hash) } : {};
     const caching = version.era === "envelope" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};
@@ -129,16 +136,29 @@ function remember(made: Map<ProtocolVersion, FixedResult>, version: ProtocolVers
   return fixed;
 }
 
+/** What is sent of a tool: absent is what every compiled tool has, `null` is nothing. */
+interface ListedTool extends ToolDefinition {
+  readonly outputSchema?: Json | null;
+  readonly annotations?: { readonly [hint: string]: boolean } | null;
+}
+
+function listedExtra({ name, title, description, inputSchema, outputSchema, annotations }: ExtraTool): ListedTool {
+  return { name, title, description, inputSchema, outputSchema: outputSchema ?? null, annotations: annotations ?? null };
+}
+
+const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
 /** A tool as tools/list shows it; keys in one order, those that a version does not know left out. */
-function toolObject(tool: ToolDefinition & { readonly outputSchema?: Json }, version: ProtocolVersion): { readonly [key: string]: Json } {
-  const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+function toolObject(tool: ListedTool, version: ProtocolVersion): { readonly [key: string]: Json } {
+  const { outputSchema = ENVELOPE_SCHEMA, annotations = READ_ONLY } = tool;
+  const hints = version.title === "annotations" ? { title: tool.title, ...annotations } : annotations;
   return {
     name: tool.name,
     ...(version.title === "tool" ? { title: tool.title } : {}),
     description: tool.description,
     inputSchema: tool.inputSchema,
-    ...(version.structured ? { outputSchema: tool.outputSchema ?? ENVELOPE_SCHEMA } : {}),
-    ...(version.annotations ? { annotations: version.title === "annotations" ? { title: tool.title, ...hints } : hints } : {}),
+    ...(version.structured && outputSchema !== null ? { outputSchema } : {}),
+    ...(version.annotations && hints !== null ? { annotations: hints } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Results of tools/call as JSON text: payloads, and failures that the model is told about. */
 import type { Envelope } from "../abi/call.js";
 import type { Json } from "../abi/plan.js";
+import type { ContentBlock } from "./extra-tools.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** A successful result. The payload is serialized once and used twice: as text, and as it is. */
@@ -8,6 +9,11 @@ export function payloadResult(payload: object, version: ProtocolVersion): string
   const text = JSON.stringify(payload);
   const structured = version.structured ? `,"structuredContent":${text}` : "";
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured},"isError":false}`;
+}
+
+/** A successful result that is content and nothing else. */
+export function contentResult(content: readonly ContentBlock[]): string {
+  return `{"content":${JSON.stringify(content)},"isError":false}`;
 }
 
 /**

@@ -3,8 +3,9 @@ import type { Engine, Principal } from "../abi/call.js";
 import { createIdSource } from "../abi/id-source.js";
 import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
-import type { AuthoringTools } from "./authoring.js";
+import type { ExtraTools } from "./extra-tools.js";
 import type { RequestId } from "./jsonrpc.js";
+import type { Severity } from "./notify.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
 import { finishResult } from "./result.js";
 import { HTTP_VERSIONS, type ProtocolVersion } from "./versions.js";
@@ -20,7 +21,8 @@ export interface McpServer {
   readonly engine: Engine;
   readonly lists: ToolLists;
   readonly metaTools: boolean;
-  readonly authoring: AuthoringTools | null;
+  /** Tools beside the compiled ones. */
+  readonly extra: ExtraTools | null;
   readonly log: Log;
   /** Makes request ids. */
   readonly newId: () => string;
@@ -50,34 +52,31 @@ export interface Peer {
   end(id: RequestId): void;
   /** Aborts the call with this id of this peer, if it is running. */
   cancel(id: RequestId): void;
-  /** From now on the peer wants to be told of events of this severity and above. */
+  /** The least severity of the events that the peer wants to be told of; `null` while it has not said. */
+  readonly logLevel: Severity | null;
   setLogLevel(level: Severity): void;
-  /** Tells the peer of an event, if it wants that and can be told outside an answer. */
-  tell(level: Severity, data: { readonly [key: string]: unknown }): void;
+  /** Sends a notification that belongs to a running call, if this peer can be told anything before its answer. Never waits. */
+  notify(text: string): void;
 }
-
-/** Severities of notifications/message, the least first. */
-export const SEVERITIES = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
-export type Severity = (typeof SEVERITIES)[number];
 
 export interface McpOptions {
   readonly engine: Engine;
   readonly info: ServerInfo;
   readonly metaTools: boolean;
-  readonly authoring?: AuthoringTools;
+  readonly extra?: ExtraTools | undefined;
   readonly log: Log;
 }
 
-export function createMcpServer({ engine, info, metaTools, authoring, log }: McpOptions): McpServer {
+export function createMcpServer({ engine, info, metaTools, extra, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const capabilities = { tools: { listChanged: true } };
   // Told outside answers, which only a handshake can be asked for.
   const handshakeCapabilities = { ...capabilities, logging: {} };
   return {
     engine,
-    lists: createLists({ engine, metaTools, authoring: authoring?.definitions ?? [], infoText }),
+    lists: createLists({ engine, metaTools, extra: extra ?? null, infoText }),
     metaTools,
-    authoring: authoring ?? null,
+    extra: extra ?? null,
     log,
     newId: createIdSource(() => performance.timeOrigin + performance.now()),
     infoText,

@@ -18,14 +18,16 @@ export interface ProtocolVersion {
   readonly annotations: boolean;
   /** Tools carry `outputSchema` and results `structuredContent`. */
   readonly structured: boolean;
+  /** Progress notifications may carry a `message`. */
+  readonly progressMessage: boolean;
 }
 
 export const VERSIONS: readonly ProtocolVersion[] = [
-  { name: "2024-11-05", era: "handshake", batching: false, title: "nowhere", annotations: false, structured: false },
-  { name: "2025-03-26", era: "handshake", batching: true, title: "annotations", annotations: true, structured: false },
-  { name: "2025-06-18", era: "handshake", batching: false, title: "tool", annotations: true, structured: true },
-  { name: "2025-11-25", era: "handshake", batching: false, title: "tool", annotations: true, structured: true },
-  { name: "2026-07-28", era: "envelope", batching: false, title: "tool", annotations: true, structured: true },
+  { name: "2024-11-05", era: "handshake", batching: false, title: "nowhere", annotations: false, structured: false, progressMessage: false },
+  { name: "2025-03-26", era: "handshake", batching: true, title: "annotations", annotations: true, structured: false, progressMessage: true },
+  { name: "2025-06-18", era: "handshake", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
+  { name: "2025-11-25", era: "handshake", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
+  { name: "2026-07-28", era: "envelope", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
 ];
 
 /** Versions that initialize accepts, oldest first. */

@@ -1,20 +1,31 @@
 /** The peer behind one POST /mcp. Requests share nothing: ids of different requests never meet. */
 import type { Principal } from "../abi/call.js";
+import type { Answer } from "../mcp/answer.js";
+import { bodyText } from "../mcp/dispatch.js";
 import type { RequestId } from "../mcp/jsonrpc.js";
+import type { Severity } from "../mcp/notify.js";
 import type { Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
-import type { HttpReply } from "../transport/types.js";
+import type { HttpStream } from "../transport/types.js";
+import { EVENT_TYPE, eventText, sendAnswer, takesEvents, type AnswerTo } from "./http-answer.js";
+
+/** Notifications that a client may leave unread; it misses those that come meanwhile, never its answer. */
+const MAX_UNREAD = 100;
 
 export class HttpPeer implements Peer {
   readonly transport = "http";
   readonly session = null;
+  logLevel: Severity | null = null;
   /** Ids of the calls of this request: one, or several in a batch. */
   private first: RequestId | null = null;
   private more: Set<RequestId> | null = null;
   private gone: AbortController | null = null;
+  /** Open once something was told before the answer. */
+  private stream: HttpStream | null = null;
+  private unread = 0;
 
   constructor(
-    private readonly reply: HttpReply,
+    private readonly to: AnswerTo,
     readonly principal: Principal,
     readonly version: ProtocolVersion,
   ) {}
@@ -36,7 +47,7 @@ export class HttpPeer implements Peer {
     if (this.gone === null) {
       const gone = new AbortController();
       this.gone = gone;
-      this.reply.onAborted(() => gone.abort());
+      this.to.reply.onAborted(() => gone.abort());
     }
     return this.gone.signal;
   }
@@ -47,8 +58,28 @@ export class HttpPeer implements Peer {
   /** Another request's calls belong to whoever sent it; a client cancels its own by closing the connection. */
   cancel(): void {}
 
-  /** Accepted, and without effect: there is no session to remember it in, and no stream to tell anything on. */
-  setLogLevel(): void {}
+  /** Holds for the rest of this request: there is no session to remember it in. */
+  setLogLevel(level: Severity): void {
+    this.logLevel = level;
+  }
 
-  tell(): void {}
+  /** The first one makes the answer an event stream, for clients that read them; others get their answer alone. */
+  notify(text: string): void {
+    const { reply, accept, cors } = this.to;
+    if (!takesEvents(accept) || this.unread >= MAX_UNREAD) return;
+    this.stream ??= reply.stream(200, [...EVENT_TYPE, ...cors]);
+    this.unread += 1;
+    void this.stream.write(eventText(text)).then(() => (this.unread -= 1));
+  }
+
+  /** Ends the request. Resolves, where there is a stream, when the client has taken the answer or is gone. */
+  answer(answered: Answer | null): Promise<void> | undefined {
+    const { stream } = this;
+    if (stream === null) {
+      sendAnswer(this.to, answered);
+      return undefined;
+    }
+    const written = answered === null ? Promise.resolve(true) : stream.write(eventText(bodyText(answered)));
+    return written.then(() => stream.end());
+  }
 }

@@ -1,11 +1,12 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
 import type { Answer } from "../mcp/answer.js";
-import { bodyText, dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
+import { dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
 import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
 import type { McpServer } from "../mcp/server.js";
 import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
 import type { Readiness } from "./health.js";
+import { answerForm, EVENT_TYPE, JSON_TYPE, sendAnswer, type AnswerTo } from "./http-answer.js";
 import { HttpPeer } from "./http-peer.js";
 import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
@@ -13,9 +14,6 @@ import type { OriginRules } from "./origins.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
-
-const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
-const EVENT_TYPE: HeaderList = [["content-type", "text/event-stream"], ["cache-control", "no-cache"], ["x-accel-buffering", "no"]];
 
 const NO_HEADERS: HeaderList = [];
 
@@ -78,47 +76,60 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     sendError(reply, 415, "unsupported_media_type", "the body of POST /mcp is application/json", cors);
     return;
   }
-  const form = answerForm(request.header("accept"));
+  const accept = request.header("accept");
+  const form = answerForm(accept);
   if (form === null) {
     sendError(reply, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream", cors);
     return;
   }
+  const to: AnswerTo = { reply, form, accept, cors };
   const value = parseBody(request.text());
   if (value === undefined) {
-    sendAnswer(reply, parseError(), form, cors);
+    sendAnswer(to, parseError());
     return;
   }
   const asked = request.header("mcp-protocol-version");
   const principal = parts.identity.of(request);
   const mcp = parts.mcp();
   if (isEnvelopeEra(value, asked)) {
-    const peer = new HttpPeer(reply, principal, versionWithoutHeader());
+    const peer = new HttpPeer(to, principal, versionWithoutHeader());
     const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
     const outcome = dispatchEnvelope(mcp, value, headers, peer);
     if ("listen" in outcome) parts.subscriptions.open(outcome.listen, reply, [...EVENT_TYPE, ...cors]);
-    else return finish(parts.idle, outcome.answer, reply, form, cors);
+    else return finish(parts.idle, outcome.answer, peer);
     return;
   }
   const version = asked === "" ? versionWithoutHeader() : versionNamed(asked, "handshake");
   if (version === null) {
-    sendAnswer(reply, unsupportedVersion(value, asked), form, cors);
+    sendAnswer(to, unsupportedVersion(value, asked));
     return;
   }
-  const peer = new HttpPeer(reply, principal, version);
-  return finish(parts.idle, dispatch(mcp, value, peer), reply, form, cors);
+  const peer = new HttpPeer(to, principal, version);
+  return finish(parts.idle, dispatch(mcp, value, peer), peer);
 }
 
 /** Sends an answer now, or when it is there; until then the request counts as running. */
-function finish(idle: Idle, outcome: Answer | null | Promise<Answer | null>, reply: HttpReply, form: AnswerForm, cors: HeaderList): void | Promise<void> {
+function finish(idle: Idle, outcome: Answer | null | Promise<Answer | null>, peer: HttpPeer): void | Promise<void> {
   if (!(outcome instanceof Promise)) {
-    sendAnswer(reply, outcome, form, cors);
-    return;
+    return peer.answer(outcome);
   }
   idle.begin();
-  return outcome.then((answered) => {
-    idle.end();
-    sendAnswer(reply, answered, form, cors);
-  });
+  return outcome.then(
+    (answered) => {
+      let written: Promise<void> | undefined;
+      try {
+        written = peer.answer(answered);
+      } finally {
+        if (written === undefined) idle.end();
+      }
+      return written?.then(() => idle.end());
+    },
+    (error: unknown) => {
+      // A bug, which the transport answers and logs; a drain must not wait for it.
+      idle.end();
+      throw error;
+    },
+  );
 }
 
 /** The parsed body; `undefined` when it is not JSON in UTF-8. */
@@ -131,29 +142,8 @@ function parseBody(text: string | null): unknown {
   }
 }
 
-type AnswerForm = "json" | "events";
-
-/** What the client takes: JSON unless it accepts only an event stream; `null` when it takes neither. */
-function answerForm(accept: string): AnswerForm | null {
-  if (accept === "" || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*")) return "json";
-  return accept.includes("text/event-stream") || accept.includes("text/*") ? "events" : null;
-}
-
 function isJsonType(type: string): boolean {
   return type === "application/json" || type === "" || /^application\/json\s*(;|$)/i.test(type);
-}
-
-function sendAnswer(reply: HttpReply, answered: Answer | null, form: AnswerForm, cors: HeaderList): void {
-  if (answered === null) {
-    reply.send(202, cors, "");
-    return;
-  }
-  const { status, headers } = answered;
-  if (form === "events" && status === 200) {
-    reply.send(200, [...EVENT_TYPE, ...cors], `event: message\ndata: ${bodyText(answered)}\n\n`);
-    return;
-  }
-  reply.send(status, cors.length === 0 && headers.length === 0 ? JSON_TYPE : [...JSON_TYPE, ...headers, ...cors], answered.body);
 }
 
 function sendError(reply: HttpReply, status: number, code: string, message: string, headers: HeaderList = []): void {

@@ -2,8 +2,9 @@
 import type { Principal } from "../abi/call.js";
 import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
 import type { Answer } from "../mcp/answer.js";
-import { notificationText, type RequestId } from "../mcp/jsonrpc.js";
-import { SEVERITIES, type McpServer, type Peer, type Severity } from "../mcp/server.js";
+import type { RequestId } from "../mcp/jsonrpc.js";
+import type { Severity } from "../mcp/notify.js";
+import type { McpServer, Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
 import { Idle } from "./idle.js";
 import { openLines, type LineOutput } from "../transport/stdio.js";
@@ -86,12 +87,11 @@ class StdioPeer implements Peer {
   version: ProtocolVersion | null = null;
   /** Running calls; the controller is made when a call asks for its signal, or when it is cancelled. */
   private readonly calls = new Map<RequestId, AbortController | null>();
-
-  private logLevel: Severity | null = null;
+  logLevel: Severity | null = null;
 
   constructor(
     private readonly onAgreed: () => void,
-    private readonly send: (text: string) => void,
+    readonly notify: (text: string) => void,
     session: string,
   ) {
     this.session = session;
@@ -99,11 +99,6 @@ class StdioPeer implements Peer {
 
   setLogLevel(level: Severity): void {
     this.logLevel = level;
-  }
-
-  tell(level: Severity, data: { readonly [key: string]: unknown }): void {
-    if (this.logLevel === null || SEVERITIES.indexOf(level) < SEVERITIES.indexOf(this.logLevel)) return;
-    this.send(notificationText("notifications/message", { level, logger: "toolsrv", data }));
   }
 
   agree(version: ProtocolVersion): void {

@@ -5,6 +5,7 @@
 import type { ListenRequest } from "../mcp/envelope-era.js";
 import { notificationText, resultText } from "../mcp/jsonrpc.js";
 import type { HeaderList, HttpReply, HttpStream } from "../transport/types.js";
+import { eventText } from "./http-answer.js";
 
 const KEEP_ALIVE_MS = 15_000;
 /** A client that leaves this much unread is gone for all purposes; its stream is closed. */
@@ -29,7 +30,7 @@ export class Subscriptions {
     this.listeners.add(listener);
     reply.onAborted(() => this.remove(listener));
     const notifications = request.toolsListChanged ? { toolsListChanged: true } : {};
-    this.send(listener, event(notificationText("notifications/subscriptions/acknowledged", { notifications, ...subscriptionMeta(request) })));
+    this.send(listener, eventText(notificationText("notifications/subscriptions/acknowledged", { notifications, ...subscriptionMeta(request) })));
     this.timer ??= setInterval(() => this.keepAlive(), KEEP_ALIVE_MS).unref();
   }
 
@@ -37,7 +38,7 @@ export class Subscriptions {
   toolsChanged(): void {
     for (const listener of this.listeners) {
       if (!listener.request.toolsListChanged) continue;
-      this.send(listener, event(notificationText("notifications/tools/list_changed", subscriptionMeta(listener.request))));
+      this.send(listener, eventText(notificationText("notifications/tools/list_changed", subscriptionMeta(listener.request))));
     }
   }
 
@@ -46,7 +47,7 @@ export class Subscriptions {
     for (const listener of this.listeners) {
       const { request, stream } = listener;
       const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(this.infoText()) as unknown };
-      void stream.write(event(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
+      void stream.write(eventText(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
       stream.end();
       this.remove(listener);
     }
@@ -79,8 +80,4 @@ export class Subscriptions {
 
 function subscriptionMeta({ id }: ListenRequest): { readonly _meta: { readonly [key: string]: unknown } } {
   return { _meta: { "io.modelcontextprotocol/subscriptionId": id } };
-}
-
-function event(text: string): string {
-  return `event: message\ndata: ${text}\n\n`;
 }

@@ -99,7 +99,7 @@ test("GET, PUT and DELETE of /mcp are 405 with Allow; other paths 404; both JSON
 
 test("/healthz and /readyz answer GET and HEAD, and nothing else", async () => {
   assert.deepEqual(JSON.parse((await get("/healthz")).body), { ok: true });
-  assert.deepEqual(JSON.parse((await get("/readyz")).body), { ready: true, draining: false, compiled_tools: 7, connections: {} });
+  assert.deepEqual(JSON.parse((await get("/readyz")).body), { ready: true, draining: false, compiled_tools: 8, connections: {} });
   assert.equal((await rawHttp(port, "HEAD /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", { timeoutMs: 200 })).status, 200);
   assert.equal((await rawHttp(port, rawPost("/healthz", "{}", { host: "127.0.0.1" }))).status, 405);
 });

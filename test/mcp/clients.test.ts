@@ -8,7 +8,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/s
 import { startHttp } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
 import { fixtureServer } from "./files.js";
-import { fixtureProgram } from "./program.js";
+import { fixtureProgram, stages } from "./program.js";
 
 const test = suite("clients");
 
@@ -76,14 +76,14 @@ for (const [name, connect] of Object.entries(CONNECT)) {
       client = await connect(new URL(served.url));
       assert.equal(client.getServerVersion()?.name, "toolsrv");
       const { tools } = await client.listTools();
-      assert.deepEqual(tools.map((tool) => tool.name), ["list_available_tools", "run_tool", ...fixtureProgram().tools.map((tool) => tool.name)]);
+      assert.deepEqual(tools.map((tool) => tool.name), ["list_available_tools", "run_tool", ...fixtureProgram({}, { stages }).tools.map((tool) => tool.name)]);
       // The client checks structured content against the advertised schema, and rejects what does not fit.
       for (const tool of ["echo", "run_tool"] as const) {
         const args = tool === "echo" ? { text: "hé" } : { name: "echo", arguments: { text: "hé" } };
         const result = (await client.callTool({ name: tool, arguments: args })) as Result;
         assert.deepEqual(result.structuredContent?.rows, [{ _id: 1, text: "hé" }]);
       }
-      assert.equal(((await client.callTool({ name: "list_available_tools" })) as Result).structuredContent?.rows.length, 7);
+      assert.equal(((await client.callTool({ name: "list_available_tools" })) as Result).structuredContent?.rows.length, 8);
       assert.equal(((await client.callTool({ name: "run_tool", arguments: {} })) as Result).isError, false);
       const failed = (await client.callTool({ name: "store_down" })) as Result;
       assert.equal(failed.isError, true);

@@ -1,12 +1,12 @@
 import * as assert from "node:assert/strict";
 import { createEngine } from "../../runtime/call/engine.js";
-import type { CallContext, Principal, Program } from "../../runtime/abi/call.js";
+import type { CallContext, Program } from "../../runtime/abi/call.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
-import type { RequestId } from "../../runtime/mcp/jsonrpc.js";
-import { createMcpServer, type McpServer, type Peer, type Severity } from "../../runtime/mcp/server.js";
-import { HANDSHAKE_VERSIONS, versionNamed, type ProtocolVersion } from "../../runtime/mcp/versions.js";
+import { createMcpServer, type McpServer } from "../../runtime/mcp/server.js";
+import { HANDSHAKE_VERSIONS } from "../../runtime/mcp/versions.js";
 import { createLog, type Log } from "../../runtime/observe/log.js";
 import { suite } from "../lib/suite.js";
+import { TestPeer } from "./peer.js";
 import { fixtureProgram, rowsEnvelope } from "./program.js";
 
 const test = suite("dispatch");
@@ -27,50 +27,6 @@ function server(options: { metaTools?: boolean; log?: Log; program?: Program } =
   return createMcpServer({ engine, info, metaTools: options.metaTools ?? true, log: options.log ?? logged().log });
 }
 
-/** A peer in this process; `transport` http or stdio. */
-class TestPeer implements Peer {
-  version: ProtocolVersion | null;
-  readonly principal: Principal = { id: null, claims: {}, headers: {} };
-  readonly session = null;
-  readonly running = new Map<RequestId, AbortController>();
-
-  constructor(version: string | null = "2025-11-25", readonly transport: "stdio" | "http" = "stdio") {
-    this.version = version === null ? null : versionNamed(version, "handshake");
-  }
-
-  agree(version: ProtocolVersion): void {
-    this.version = version;
-  }
-
-  begin(id: RequestId): boolean {
-    if (this.running.has(id)) return false;
-    this.running.set(id, new AbortController());
-    return true;
-  }
-
-  signal(id: RequestId): AbortSignal {
-    return this.running.get(id)?.signal ?? AbortSignal.abort();
-  }
-
-  end(id: RequestId): void {
-    this.running.delete(id);
-  }
-
-  cancel(id: RequestId): void {
-    this.running.get(id)?.abort();
-  }
-
-  readonly told: unknown[] = [];
-
-  setLogLevel(level: Severity): void {
-    this.told.push(level);
-  }
-
-  tell(level: Severity, data: unknown): void {
-    this.told.push([level, data]);
-  }
-}
-
 interface Said {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
@@ -78,13 +34,13 @@ interface Said {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-async function say(mcp: McpServer, peer: Peer, message: unknown): Promise<Said | null> {
+async function say(mcp: McpServer, peer: TestPeer, message: unknown): Promise<Said | null> {
   const outcome = await dispatch(mcp, message, peer);
   return outcome === null ? null : { status: outcome.status, headers: outcome.headers, body: JSON.parse(bodyText(outcome)) };
 }
 
-const request = (method: string, params?: unknown, id: RequestId = 1): unknown => ({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
-const call = (name: string, args?: unknown, id: RequestId = 1): unknown => request("tools/call", { name, ...(args === undefined ? {} : { arguments: args }) }, id);
+const request = (method: string, params?: unknown, id: number | string = 1): unknown => ({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
+const call = (name: string, args?: unknown, id: number | string = 1): unknown => request("tools/call", { name, ...(args === undefined ? {} : { arguments: args }) }, id);
 
 test("initialize echoes each supported version and says who answers", async () => {
   for (const version of HANDSHAKE_VERSIONS) {
@@ -363,8 +319,7 @@ test("logging/setLevel takes the eight severities; a call then tells of warnings
   await say(mcp, peer, call("warn"));
   await say(mcp, peer, call("store_down"));
   await say(mcp, peer, call("echo", { text: "quiet" }));
-  assert.deepEqual(peer.told, [
-    "warning",
+  assert.deepEqual(peer.told.map(({ params }) => [params["level"], params["data"]]), [
     ["warning", { tool: "warn", warnings: ["VB4030"] }],
     ["error", { tool: "store_down", code: "backend_unreachable", message: "cannot open the file" }],
   ]);

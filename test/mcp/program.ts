@@ -1,6 +1,6 @@
 /** A program whose tools need no store: each does one thing that a test of serving wants to see. */
 import { z } from "zod";
-import type { CallContext, Envelope, Program, ToolHandler } from "../../runtime/abi/call.js";
+import type { CallContext, Envelope, Program, StepWatch, ToolHandler } from "../../runtime/abi/call.js";
 import { BackendError, ToolError } from "../../runtime/abi/errors.js";
 import type { ToolDefinition, Validator } from "../../runtime/abi/params.js";
 import { ABI, type ToolPlan } from "../../runtime/abi/plan.js";
@@ -56,7 +56,18 @@ const TOOLS: { readonly [name: string]: FixtureTool } = {
   },
 };
 
-/** Calls that have been aborted, by request id; for tests in the same process. */
+/** Does two steps with a pause between them, fails one, and goes on with another when its answer has gone. */
+export const stages: ToolHandler = async (_: never, call: CallContext) => {
+  const step = (operation: string): StepWatch | undefined => call.watch?.step("pipeline", operation, "stages", {});
+  step("one")?.end(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  step("broken")?.fail(new Error("not told"));
+  step("two")?.end(0);
+  setImmediate(() => step("late")?.end(0));
+  return rowsEnvelope([], call);
+};
+
+/** @param extra handlers of more tools, which take no arguments. */
 export function fixtureProgram(settings: Program["settings"] = {}, extra: { readonly [name: string]: ToolHandler } = {}): Program {
   const plan: ToolPlan = { kind: "count", connection: "none", collection: "none", bind: [] };
   const names = [...Object.keys(TOOLS), ...Object.keys(extra)];

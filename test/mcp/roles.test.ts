@@ -28,7 +28,7 @@ function server(rbac: Partial<typeof RBAC> | null = {}, more: Partial<McpOptions
 function peer(roles: unknown, transport: Peer["transport"]): Peer {
   const principal: Principal = { id: "someone", claims: roles === undefined ? {} : { roles }, headers: {} };
   const nothing = (): void => undefined;
-  return { transport, session: null, principal, version: versionNamed("2025-11-25", "handshake"), agree: nothing, begin: () => true, signal: () => new AbortController().signal, end: nothing, cancel: nothing, setLogLevel: nothing, tell: nothing };
+  return { transport, session: null, principal, version: versionNamed("2025-11-25", "handshake"), agree: nothing, begin: () => true, signal: () => new AbortController().signal, end: nothing, cancel: nothing, logLevel: null, setLogLevel: nothing, notify: nothing };
 }
 
 type Said = { readonly status: number; readonly json: ReturnType<typeof JSON.parse> };
@@ -115,8 +115,8 @@ test("an unknown tool is unknown to everyone, and the name it is like is told on
 
 test("authoring tools are names like any other", async () => {
   const definition: ToolDefinition = { name: "define_tool", title: "Define a tool", description: "Writes a draft", inputSchema: {} };
-  const authoring = { definitions: [definition], call: async () => ({ rows: [], count: 0 }) };
-  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, { authoring });
+  const extra = { definitions: [definition], call: async () => ({ payload: { rows: [], count: 0 } }) };
+  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, { extra });
   assert.deepEqual(await available(mcp, "author"), ["define_tool"]);
   assert.deepEqual(await available(mcp, "viewer"), ["echo"]);
   assert.equal((await call(mcp, "author", "define_tool")).json.result.isError, false);

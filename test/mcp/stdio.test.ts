@@ -167,7 +167,7 @@ test("a client that closes its reading end is no crash", async () => {
 
 test("the banner names the server and counts its tools, on standard error only", async () => {
   await withServer(["--name", "library"], async (lines, served) => {
-    await served.sees(/^toolsrv \d+\.\d+\.\d+ \[library\] — 7 tools on stdio$/m);
+    await served.sees(/^toolsrv \d+\.\d+\.\d+ \[library\] — 8 tools on stdio$/m);
     const { serverInfo } = (await lines.initialize())["result"] as { serverInfo: { name: string; title: string } };
     assert.deepEqual([serverInfo.name, serverInfo.title], ["library", "toolsrv"]);
   });

@@ -1,0 +1,46 @@
+/**
+ * The seam for tools that no catalog declares: whoever puts a server together hands them in, and this room lists and
+ * calls them beside the compiled ones. The tools that write drafts (describe_collection, define_tool) come in this
+ * way, because they need the compiler, which this side must not know; so do the fixtures of the conformance suites.
+ */
+import type { Caller } from "../abi/call.js";
+import type { ToolDefinition } from "../abi/params.js";
+import type { Json } from "../abi/plan.js";
+import type { Severity } from "./notify.js";
+
+export interface ExtraTool extends ToolDefinition {
+  /** Schema of the payload; absent for tools that return content. */
+  readonly outputSchema?: Json;
+  /** Hints such as readOnlyHint; none are sent when absent. */
+  readonly annotations?: { readonly [hint: string]: boolean };
+  /** Client capabilities without which the tool cannot work; looked at where a request declares them (2026-07-28). */
+  readonly needs?: readonly string[];
+}
+
+export interface ExtraTools {
+  /** Listed after the compiled tools. Another list takes the place of this one when it changes; it is never edited. */
+  readonly definitions: readonly ExtraTool[];
+  /** @throws ToolError for everything the caller can understand. */
+  call(tool: string, args: { readonly [key: string]: unknown }, call: ExtraCall): Promise<ExtraResult>;
+  /** Takes the one who is to be told after `definitions` has changed; absent where it never does. */
+  onChange?(listener: () => void): void;
+}
+
+/** One call of an extra tool. What it says after it has ended is dropped. */
+export interface ExtraCall extends Caller {
+  /** Told to clients that asked for it; `done` grows from call to call. */
+  progress(done: number, total?: number, message?: string): void;
+  /** A log message for the client, as far as the protocol lets it be sent. */
+  log(level: Severity, data: Json): void;
+}
+
+export type ExtraResult =
+  /** Sent as JSON text and, where the version has it, as structured content. */
+  | { readonly payload: { readonly [key: string]: Json } }
+  /** Content blocks of MCP, sent as they are. */
+  | { readonly content: readonly ContentBlock[] };
+
+export interface ContentBlock {
+  readonly type: "text" | "image" | "audio" | "resource" | "resource_link";
+  readonly [key: string]: Json;
+}

@@ -1,0 +1,48 @@
+/** Answers as HTTP: one JSON body, or an event stream where the client wants one or is told something on the way. */
+import type { Answer } from "../mcp/answer.js";
+import { bodyText } from "../mcp/dispatch.js";
+import type { HeaderList, HttpReply } from "../transport/types.js";
+
+export const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
+export const EVENT_TYPE: HeaderList = [["content-type", "text/event-stream"], ["cache-control", "no-cache"], ["x-accel-buffering", "no"]];
+
+export type AnswerForm = "json" | "events";
+
+/** How one request wants to be answered. */
+export interface AnswerTo {
+  readonly reply: HttpReply;
+  readonly form: AnswerForm;
+  /** The Accept header. */
+  readonly accept: string;
+  /** Headers for the origin that asked. */
+  readonly cors: HeaderList;
+}
+
+/** What the client takes: JSON unless it accepts only an event stream; `null` when it takes neither. */
+export function answerForm(accept: string): AnswerForm | null {
+  if (accept === "" || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*")) return "json";
+  return takesEvents(accept) || accept.includes("text/*") ? "events" : null;
+}
+
+/** Whether the client said that it reads event streams; one that takes anything may still expect one body. */
+export function takesEvents(accept: string): boolean {
+  return accept.includes("text/event-stream");
+}
+
+/** One event of a stream. */
+export function eventText(message: string): string {
+  return `event: message\ndata: ${message}\n\n`;
+}
+
+export function sendAnswer({ reply, form, cors }: AnswerTo, answered: Answer | null): void {
+  if (answered === null) {
+    reply.send(202, cors, "");
+    return;
+  }
+  const { status, headers } = answered;
+  if (form === "events" && status === 200) {
+    reply.send(200, [...EVENT_TYPE, ...cors], eventText(bodyText(answered)));
+    return;
+  }
+  reply.send(status, cors.length === 0 && headers.length === 0 ? JSON_TYPE : [...JSON_TYPE, ...headers, ...cors], answered.body);
+}
