@@ -11,6 +11,8 @@ const program = {
   code: () => import("./handlers.js"),
   // Only the stores that the catalog names.
   adapters: { sqlite: () => import("toolsrv/runtime/v1/adapters/sqlite") },
+  // Only with --trace.
+  trace: () => import("./trace.routes.js"),
   // Relative paths of connections start at the catalog's folder.
   base: new URL("../specs/examples/quickstart/", import.meta.url),
 };

@@ -26,12 +26,12 @@ interface OutputFile {
   readonly view: () => object;
 }
 
-function outputFiles({ plans, certificates, base, hasAdapter }: EmitInput): readonly OutputFile[] {
+function outputFiles({ plans, certificates, base, hasAdapter, trace }: EmitInput): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
-    { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter) },
+    { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter, trace !== undefined) },
     { path: "plans.ts", template: "plans", view: () => plansView(plans, tools, certificates) },
     { path: "schemas.ts", template: "schemas", view: () => schemasView(plans, tools) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },

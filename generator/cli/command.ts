@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly name: string;
   /** Placeholder of the value in the usage text: `FILE`. */
   readonly value?: string;
+  /** The value may be left out; says whether the word after the option is one. Then the option's value is the empty text. */
+  readonly optional?: (word: string) => boolean;
   readonly help: string;
   readonly default?: string | boolean;
   /** Must be given; only for an option with a value. */

@@ -68,7 +68,7 @@ function argLabel(arg: ArgSpec): string {
 }
 
 function optionLabel(option: OptionSpec): string {
-  if (option.value !== undefined) return `--${option.name} ${option.value}`;
+  if (option.value !== undefined) return option.optional === undefined ? `--${option.name} ${option.value}` : `--${option.name} [${option.value}]`;
   return option.default === true ? `--[no-]${option.name}` : `--${option.name}`;
 }
 

@@ -72,6 +72,10 @@ function readCommandWords(spec: CommandSpec, rest: readonly string[], debug: boo
       options.set(option.name, negated ? `--no-${carriedName(option.name)}` : `--${carriedName(option.name)}`);
       continue;
     }
+    if (equals < 0 && option.optional !== undefined && !option.optional(rest[i + 1] ?? "")) {
+      options.set(option.name, `--${carriedName(option.name)}=`);
+      continue;
+    }
     const value = equals >= 0 ? word.slice(equals + 1) : rest[++i];
     if (value === undefined) return usage(`${flag} needs a value: ${flag} ${option.value}`);
     if (equals < 0 && value.startsWith("--")) return usage(`${flag} needs a value; one that starts with -- is written ${flag}=${value}`);

@@ -24,6 +24,7 @@ function section({ name, summary, args, options, examples }: CommandSpec): strin
   ].join("");
 }
 
-function flag({ name, value, default: fallback }: OptionSpec): string {
-  return value === undefined ? (fallback === true ? `--no-${name}` : `--${name}`) : `--${name} ${value}`.replaceAll("|", "\\|");
+function flag({ name, value, optional, default: fallback }: OptionSpec): string {
+  if (value === undefined) return fallback === true ? `--no-${name}` : `--${name}`;
+  return `--${name} ${optional === undefined ? value : `[${value}]`}`.replaceAll("|", "\\|");
 }

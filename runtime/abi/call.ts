@@ -8,6 +8,7 @@ import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
 import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
+import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
 export interface Principal {
@@ -154,6 +155,8 @@ export interface Program {
   readonly code: () => Promise<ToolCode>;
   /** Only the backends this catalog names. */
   readonly adapters: { readonly [backend: string]: () => Promise<{ readonly adapter: AdapterModule }> };
+  /** Routes of the trace service; `null` when it was left out of the build, absent for the runtime's own. */
+  readonly trace?: (() => Promise<{ readonly routes: TraceRoutes }>) | null;
   /** Folder of the catalog, as a file URL; relative paths in connections are resolved against it. */
   readonly base: URL;
 }

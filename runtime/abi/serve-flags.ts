@@ -8,6 +8,8 @@ export interface ServeFlag {
   readonly name: string;
   /** Placeholder of the value; a flag without one is a switch, and `default: true` gives it a `--no-` form. */
   readonly value?: string;
+  /** The value may be left out; says whether the word after the flag is one. Then the flag's value is the empty text. */
+  readonly optional?: (word: string) => boolean;
   readonly help: string;
   readonly default?: true;
   /** Specified but not built yet: refused by name and left out of the help. */
@@ -26,6 +28,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },
   { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
   { name: "watch", default: true, help: "reload the catalog when it is saved (stdio only; a built server has none)" },
+  { name: "trace", value: "HOST:PORT", optional: isAddress, help: "record the calls in a trace service of this process (default 127.0.0.1:7842)" },
   { name: "enable-define", help: "advertise describe_collection and define_tool", unavailable: true },
   { name: "public-url", value: "URL", help: "https:// address of the server", unavailable: true },
   { name: "jwt-issuer", value: "URL", help: "expected issuer", unavailable: true },
@@ -40,3 +43,14 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "route-by-claim", value: "CLAIM", help: "claim that selects the catalog", unavailable: true },
   { name: "default-project", value: "NAME", help: "catalog for callers without the claim", unavailable: true },
 ];
+
+/** What can be nothing but an address: a port, a name or address with one, or an IP address. Not a file's name. */
+function isAddress(word: string): boolean {
+  return /^\d+$/.test(word) || /^(\[[^\]]*\]|[^:/\\]*):[^:/\\]*$/.test(word) || /^\[[^\]]*\]$/.test(word) || /^\d+(\.\d+){3}$/.test(word) || word === "localhost";
+}
+
+/** `--trace [HOST:PORT]` */
+export function flagLabel({ name, value, optional, default: on }: ServeFlag): string {
+  if (value === undefined) return on === true ? `--[no-]${name}` : `--${name}`;
+  return optional === undefined ? `--${name} ${value}` : `--${name} [${value}]`;
+}

@@ -1,9 +1,8 @@
-/** HOST:PORT of `--http`, and whether an address is of this machine only: decided on the parsed address, never by prefix. */
+/** HOST:PORT of a flag, and whether an address is of this machine only: decided on the parsed address, never by prefix. */
 import { isIP, isIPv6 } from "node:net";
 import { StartError } from "./exit.js";
 
 const DEFAULT_HOST = "127.0.0.1";
-const DEFAULT_PORT = 8000;
 
 export interface HttpAddress {
   /** Without brackets. */
@@ -13,16 +12,16 @@ export interface HttpAddress {
 }
 
 /**
- * `127.0.0.1:8080`, `[::1]:8080`, `localhost`, `8080`, `:8080`: a missing host is loopback, a missing port 8000.
+ * `127.0.0.1:8080`, `[::1]:8080`, `localhost`, `8080`, `:8080`: a missing host is loopback, a missing port the flag's own.
  * @throws StartError when it is none of these.
  */
-export function parseAddress(text: string): HttpAddress {
+export function parseAddress(text: string, { flag, port: usual }: { readonly flag: string; readonly port: number }): HttpAddress {
   const match = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(/^\d{1,5}$/.test(text) ? `:${text}` : text);
   const host = match?.[1] ?? match?.[2] ?? "";
-  const port = Number(match?.[3] ?? DEFAULT_PORT);
+  const port = Number(match?.[3] ?? usual);
   const bracketed = match?.[1] !== undefined;
   if (text === "" || match === null || port > 65_535 || (bracketed && !isIPv6(host)) || !(bracketed || host === "" || isHostName(host))) {
-    throw new StartError(`--http takes HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, not '${text}'`);
+    throw new StartError(`${flag} takes HOST:PORT such as 127.0.0.1:${usual} or [::1]:${usual}, not '${text}'`);
   }
   return { host: host === "" ? DEFAULT_HOST : host, port };
 }

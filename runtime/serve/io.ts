@@ -10,6 +10,8 @@ export interface ServeIo {
   note(text: string): void;
   /** Aborts when the process is asked to end. */
   readonly stop: AbortSignal;
+  /** Variables of the process; only the trace service's own settings are read from it. */
+  readonly environment: { readonly [name: string]: string | undefined };
   /** Monotonic milliseconds. */
   now(): number;
 }
@@ -31,6 +33,7 @@ export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
     stop,
+    environment: process.env,
     now: () => performance.now(),
   };
 }

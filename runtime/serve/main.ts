@@ -10,11 +10,12 @@ import { checkEnv } from "../call/settings.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createLog, type Log } from "../observe/log.js";
 import { urlHost } from "./address.js";
+import type { CallTrace } from "./call-trace.js";
 import { readEnvFile } from "./env-file.js";
 import { EXIT, StartError } from "./exit.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
 import { Live, type ProgramSource } from "./live.js";
-import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "./options.js";
+import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "./options.js";
 import { serveStdio } from "./stdio-server.js";
 
 const TITLE = "toolsrv";
@@ -63,16 +64,24 @@ export async function serveProgram(program: Program, options: ServeOptions, env:
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
+  const trace = options.trace === null ? null : await startTrace(program, options.trace, options, log, io);
   const start = (served: Program): McpServer => {
     checkEnv(served, env);
-    return createMcpServer({ engine: createEngine(served, { env, now: io.now }), info, metaTools: mayUseMetaTools(served, options), log });
+    const observing = trace === null ? null : { observer: trace.observe(served, name), wallNow: () => Date.now() };
+    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };
   try {
     if (options.http !== null) return await runHttp(start(program), name, options, log, io);
     return await runStdio(program, start, name, options, log, io, options.watch ? source : undefined);
   } finally {
+    await trace?.close();
     await log.flush();
   }
+}
+
+async function startTrace(program: Program, option: TraceOption, { logFormat }: ServeOptions, log: Log, io: ServeIo): Promise<CallTrace | null> {
+  const { startCallTrace } = await import("./call-trace.js");
+  return startCallTrace({ option, routes: program.trace, io, log, logFormat });
 }
 
 async function runStdio(program: Program, start: (program: Program) => McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {

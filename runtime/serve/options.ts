@@ -1,11 +1,13 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
-import { SERVE_FLAGS, type ServeFlag } from "../abi/serve-flags.js";
+import { flagLabel, SERVE_FLAGS, type ServeFlag } from "../abi/serve-flags.js";
 import { nearestName } from "../abi/nearest.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
 import { isLoopback, parseAddress, type HttpAddress } from "./address.js";
 import { EXIT, StartError } from "./exit.js";
 
 const DEFAULT_GRACE_S = 30;
+const HTTP = { flag: "--http", port: 8000 };
+const TRACE = { flag: "--trace", port: 7842 };
 /** Modes of the specification that this version does not have. */
 const LATER_MODES = ["builtin", "jwt", "api_key"];
 
@@ -24,6 +26,13 @@ export interface ServeOptions {
   readonly liveEmbed: boolean;
   /** Reload the catalog when it is saved; only on stdio, and only where there is a compiler. */
   readonly watch: boolean;
+  /** `null`: calls are not recorded. */
+  readonly trace: TraceOption | null;
+}
+
+/** Where `--trace` listens; without an address, where the settings of the trace service say. */
+export interface TraceOption {
+  readonly address: HttpAddress | null;
 }
 
 /** Values by long name; switches are booleans. */
@@ -49,6 +58,10 @@ export function readFlags(argv: readonly string[]): FlagValues | null {
     if (flag.value === undefined) {
       if (equals >= 0) throw new StartError(`${typed} takes no value`);
       values[flag.name] = !negated;
+      continue;
+    }
+    if (equals < 0 && flag.optional !== undefined && !flag.optional(words[0] ?? "")) {
+      values[flag.name] = "";
       continue;
     }
     const value = equals < 0 ? words.shift() : word.slice(equals + 1);
@@ -78,7 +91,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     return typeof value === "string" ? value : null;
   };
   const address = text("http");
-  const http = address === null ? null : parseAddress(address);
+  const http = address === null ? null : parseAddress(address, HTTP);
   checkAuth(http, text("auth"));
   return {
     name: text("name"),
@@ -91,6 +104,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     logLevel: oneOf("log-level", (text("log-level") ?? "info").toLowerCase(), LOG_LEVELS),
     liveEmbed: values["live-embed"] === true,
     watch: values["watch"] !== false && http === null,
+    trace: readTrace(text("trace")),
   };
 }
 
@@ -102,6 +116,11 @@ function checkAuth(http: HttpAddress | null, mode: string | null): void {
   if (!isLoopback(http.host)) {
     throw new StartError(`--auth none is refused on ${http.host}: without authentication only this machine may connect; use 127.0.0.1, [::1] or localhost`, EXIT.LIVE);
   }
+}
+
+function readTrace(address: string | null): TraceOption | null {
+  if (address === null) return null;
+  return { address: address === "" ? null : parseAddress(address, TRACE) };
 }
 
 function readOrigins(list: string | null): readonly string[] {
@@ -131,8 +150,7 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
 /** `node out/server.js --help`. */
 export function flagsHelp(): string {
   const rows = SERVE_FLAGS.filter((flag) => flag.unavailable !== true).map((flag) => {
-    const label = flag.value === undefined ? (flag.default === true ? `--[no-]${flag.name}` : `--${flag.name}`) : `--${flag.name} ${flag.value}`;
-    return `  ${label.padEnd(28)}${flag.help}`;
+    return `  ${flagLabel(flag).padEnd(28)}${flag.help}`;
   });
   return ["Serve the compiled catalog over stdio, or over HTTP with --http.", "", "Usage: node server.js [OPTIONS]", "", "Options:", ...rows, `  ${"--help".padEnd(28)}show this and exit`, ""].join("\n");
 }

@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { traceRoutes, type TraceRoutes } from "../abi/trace.js";
-import { createLog, type LogLevel } from "../observe/log.js";
+import { createLog, type Log, type LogFormat, type LogLevel } from "../observe/log.js";
 import { DOCUMENT, OPERATIONS } from "../trace/api.gen.js";
 import { startTraceService, type TraceService } from "../trace/service.js";
 import { environmentSettings, flagOf, type GivenSettings, PREFIX, resolveSettings, SETTING_NAMES, SettingError, type Settings, SETTINGS } from "../trace/settings.js";
@@ -70,7 +70,7 @@ async function serveSettings(program: TraceProgram | null, settings: Settings, i
   }
   let died: (error: Error) => void = () => undefined;
   const death = new Promise<Error>((resolve) => (died = resolve));
-  const service = await openService(program, settings, io, died);
+  const service = await openService(program, settings, serviceLog(settings, "text", io.note), died);
   io.note(`${TITLE} ${packageVersion()} on ${service.address?.url ?? "no address"}/ui/ — data in ${settings.data_dir ?? ""}\n`);
   const failure = await Promise.race([death, aborted(io.stop).then(() => null)]);
   if (failure !== null) {
@@ -81,9 +81,13 @@ async function serveSettings(program: TraceProgram | null, settings: Settings, i
   return EXIT.OK;
 }
 
+/** The log of a service, at the level of its settings. */
+export function serviceLog(settings: Settings, format: LogFormat, write: (text: string) => void): Log {
+  return createLog({ format, level: settings.log_level === "warning" ? "warn" : (settings.log_level as LogLevel), write });
+}
+
 /** A service with this package's routes, pages and HTTP server. @throws StoreOpenError */
-export function openService(program: TraceProgram | null, settings: Settings, io: Pick<ServeIo, "note">, onDeath: (error: Error) => void): Promise<TraceService> {
-  const level = settings.log_level === "warning" ? "warn" : (settings.log_level as LogLevel);
+export function openService(program: TraceProgram | null, settings: Settings, log: Log, onDeath: (error: Error) => void): Promise<TraceService> {
   return startTraceService({
     settings,
     routes: program?.routes ?? traceRoutes(OPERATIONS),
@@ -91,7 +95,7 @@ export function openService(program: TraceProgram | null, settings: Settings, io
     version: packageVersion(),
     uiDirectory: uiDirectory(),
     createServer: createHttpServer,
-    log: createLog({ format: "text", level, write: io.note }),
+    log,
     now: () => Date.now(),
     monotonic: () => performance.now(),
     onDeath,

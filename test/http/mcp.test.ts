@@ -181,9 +181,9 @@ test("an address is HOST:PORT, each half optional", () => {
     ["127.0.0.1:8080", "127.0.0.1", 8080], ["8080", "127.0.0.1", 8080], [":8080", "127.0.0.1", 8080], ["localhost", "localhost", 8000],
     ["[::1]:9", "::1", 9], ["[::1]", "::1", 8000], ["0.0.0.0:0", "0.0.0.0", 0], ["srv-1.example.com:80", "srv-1.example.com", 80],
   ];
-  for (const [given, host, portWanted] of table) assert.deepEqual(parseAddress(given), { host, port: portWanted }, given);
+  for (const [given, host, portWanted] of table) assert.deepEqual(parseAddress(given, { flag: "--http", port: 8000 }), { host, port: portWanted }, given);
   for (const bad of ["", ":", "::1", "[::1", "[x]:1", "host:", "host:port", "host:70000", "http://h:1", "a b:1", "256.1.1.1:1", "h/:1", "-h:1"]) {
-    assert.throws(() => parseAddress(bad), /--http takes HOST:PORT/, bad);
+    assert.throws(() => parseAddress(bad, { flag: "--http", port: 8000 }), /--http takes HOST:PORT/, bad);
   }
 });
 

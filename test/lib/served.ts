@@ -16,11 +16,13 @@ export interface StartOptions {
   readonly cwd?: string;
   /** Flags of Node itself, after those that this process was started with. */
   readonly nodeArgs?: readonly string[];
+  /** Variables beside those of this process. */
+  readonly env?: { readonly [name: string]: string };
 }
 
 /** Starts `node file args`, with the flags that this process was started with. */
-export function start(file: string, args: readonly string[] = [], { nodeArgs = [], ...options }: StartOptions = {}): Served {
-  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, "--", file, ...args], { stdio: "pipe", ...options });
+export function start(file: string, args: readonly string[] = [], { nodeArgs = [], env, ...options }: StartOptions = {}): Served {
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, "--", file, ...args], { stdio: "pipe", ...options, ...(env === undefined ? {} : { env: { ...process.env, ...env } }) });
   let stderr = "";
   const watchers = new Set<() => void>();
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -227,7 +227,7 @@ test("values that a program needs and no env file gives are named, exit 2", asyn
   writeFileSync(file, "FIXTURE_KEY=1\n");
   const program = { ...fixtureProgram(), connections: { main: { backend: "sqlite", settings: { path: { env: "FIXTURE_PATH" }, key: { env: "FIXTURE_KEY" } } } } } as const;
   const notes: string[] = [];
-  const io = { stdin: new PassThrough(), takeStdout: () => new PassThrough(), print: () => undefined, note: (text: string) => void notes.push(text), stop: AbortSignal.abort(), now: () => 0 };
+  const io = { stdin: new PassThrough(), takeStdout: () => new PassThrough(), print: () => undefined, note: (text: string) => void notes.push(text), stop: AbortSignal.abort(), environment: {}, now: () => 0 };
   assert.equal(await run(program, ["--env-file", file], io), 2);
   assert.deepEqual(notes, ["toolsrv: no value for FIXTURE_PATH: add the line FIXTURE_PATH=value to the file given with --env-file\n"]);
   assert.equal(await run(program, ["--env-file", `${file}.missing`], io), 2);

@@ -1,0 +1,119 @@
+/**
+ * Which arguments of a call may be kept, and how: what the catalog's audit section says of records, plus what it says
+ * of rows. Values under secret names go at any depth, and so does the value of an argument that is compared with a
+ * redacted field. What is left is cut to a bounded size.
+ */
+import { isRecord } from "../abi/paths.js";
+import type { Binding, Json, OutputPlan, ToolPlan } from "../abi/plan.js";
+import type { ServePlan } from "../abi/call.js";
+
+/** Takes the place of a value that is not kept. */
+export const REDACTED = "[REDACTED]";
+
+/** Names whose values are never kept, wherever they stand in a name: `db_password`, `accessToken`. */
+const SECRET_NAMES = ["password", "token", "secret"];
+
+const MAX_TEXT = 2000;
+const MAX_ITEMS = 100;
+const MAX_DEPTH = 8;
+/** Values of all arguments together. */
+const MAX_VALUES = 1000;
+
+export interface KeptArguments {
+  readonly args: Json;
+  /** A text about the call, without the values that were left out of it. */
+  clean(text: string): string;
+}
+
+export interface ArgumentRules {
+  /** `null` when nothing may be kept of calls of this tool at all. */
+  keep(tool: string, plan: ToolPlan | null, args: unknown): KeptArguments | null;
+}
+
+/** The rules of a catalog; audit's own lists add to those that always hold. */
+export function argumentRules(settings: ServePlan): ArgumentRules {
+  const audit = settings.observability?.["audit"];
+  const { exclude_tools: excluded, include, redact } = isRecord(audit) ? audit : ({} as { readonly [key: string]: unknown });
+  const dropped = new Set(textsOf(excluded));
+  const withArgs = !(isRecord(include) && include["args"] === false);
+  const names = new Set([...SECRET_NAMES, ...textsOf(isRecord(redact) ? redact["arg_fields"] : null)].map((name) => name.toLowerCase()));
+  const isSecret = (name: string): boolean => names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word));
+  return {
+    keep(tool, plan, args) {
+      if (dropped.has(tool)) return null;
+      const hidden: string[] = [];
+      const bound = plan === null ? NOTHING : redactedArguments(plan);
+      const kept = withArgs ? keep(args, (name, top) => isSecret(name) || (top && bound.has(name)), hidden) : {};
+      // Without the arguments no text may quote one either.
+      if (!withArgs) collect(args, hidden);
+      return { args: kept, clean: (text) => without(text, hidden) };
+    },
+  };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Names of the arguments that are bound to a field whose values are redacted in results. */
+function redactedArguments(plan: ToolPlan): ReadonlySet<string> {
+  const output: OutputPlan | undefined = "output" in plan ? plan.output : undefined;
+  const paths = output?.redact?.map(({ path }) => path) ?? [];
+  if (paths.length === 0 || plan.kind === "meta") return NOTHING;
+  const bindings: readonly Binding[] = plan.kind === "pipeline" ? plan.retrieve.bind : plan.bind;
+  return new Set(bindings.filter(({ path }) => paths.some((redacted) => overlaps(redacted, path))).map(({ arg }) => arg));
+}
+
+function overlaps(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
+}
+
+/** A copy that holds what may be kept; what is left out goes to `hidden`, as texts. */
+function keep(args: unknown, isHidden: (name: string, top: boolean) => boolean, hidden: string[]): Json {
+  let left = MAX_VALUES;
+  const walk = (value: unknown, depth: number): Json => {
+    left -= 1;
+    if (typeof value === "string") return value.length <= MAX_TEXT ? value : `${value.slice(0, MAX_TEXT)}…`;
+    if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+    if (typeof value !== "object") return null;
+    if (depth > MAX_DEPTH || left <= 0) return "…";
+    if (Array.isArray(value)) {
+      const items = value.slice(0, Math.min(MAX_ITEMS, Math.max(0, left))).map((item: unknown) => walk(item, depth + 1));
+      return items.length < value.length ? [...items, `… ${value.length - items.length} more`] : items;
+    }
+    const members: [string, Json][] = [];
+    for (const [name, inside] of Object.entries(value)) {
+      if (left <= 0) break;
+      const shown = name.slice(0, 200);
+      if (isHidden(name, depth === 1)) {
+        collect(inside, hidden);
+        members.push([shown, REDACTED]);
+      } else {
+        members.push([shown, walk(inside, depth + 1)]);
+      }
+    }
+    return Object.fromEntries(members);
+  };
+  return walk(args ?? {}, 1);
+}
+
+/** Texts of everything in a value, so that no message quotes them. */
+function collect(value: unknown, into: string[]): void {
+  if (into.length >= MAX_VALUES) return;
+  if (typeof value === "string" || typeof value === "number") into.push(String(value));
+  else if (typeof value === "object" && value !== null) for (const inside of Object.values(value)) collect(inside, into);
+}
+
+/** The text without those values, and without addresses, which may hold credentials. */
+function without(text: string, hidden: readonly string[]): string {
+  let clean = text;
+  for (const value of hidden) if (value.length > 1) clean = clean.replaceAll(value, REDACTED);
+  return clean.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>]+/gi, "[address]");
+}
+
+/** `accessToken` and `access_token` are both access and token. */
+function wordsOf(name: string): readonly string[] {
+  return name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase().split(/[^a-z0-9]+/);
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}

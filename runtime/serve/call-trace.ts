@@ -1,0 +1,115 @@
+/**
+ * `--trace`: the trace service in the process of a tool server, fed with the server's own calls. Loaded only when the
+ * flag is given. Settings are those of the service, from its variables and its file; the flag has the address.
+ */
+import type { Program } from "../abi/call.js";
+import { createIdSource } from "../abi/id-source.js";
+import type { CallObserver } from "../abi/observer.js";
+import type { Log, LogFormat } from "../observe/log.js";
+import { isSampled } from "../trace/record/sampling.js";
+import type { TraceService } from "../trace/service.js";
+import { SettingError, type Settings } from "../trace/settings.js";
+import { createCallRecorder } from "../trace/tracer/calls.js";
+import { createLocalSink } from "../trace/tracer/local-sink.js";
+import { EXIT, StartError } from "./exit.js";
+import type { ServeIo } from "./io.js";
+import type { TraceOption } from "./options.js";
+import { openService, serviceLog, traceSettings } from "./trace.js";
+
+/** Links to new runs in one second; the rest are counted. */
+const LINKS_PER_SECOND = 10;
+
+export interface CallTrace {
+  /** Where the service listens; `null` when it only records. */
+  readonly url: string | null;
+  /** Watches the calls of a program that is served under a name. */
+  observe(program: Program, server: string): CallObserver;
+  /** Writes what is queued and ends the service. */
+  close(): Promise<void>;
+}
+
+export interface CallTraceOptions {
+  readonly option: TraceOption;
+  readonly routes: Program["trace"];
+  readonly io: Pick<ServeIo, "note" | "environment" | "now">;
+  /** The log of the tool server. */
+  readonly log: Log;
+  readonly logFormat: LogFormat;
+}
+
+/** `null` when the settings switch it off. @throws StartError when it can't start. */
+export async function startCallTrace({ option, routes, io, log, logFormat }: CallTraceOptions): Promise<CallTrace | null> {
+  if (routes === null) throw new StartError("--trace: this server was built with --no-trace; build it again without, or use 'toolsrv serve --trace'");
+  const settings = readSettings(option, io.environment);
+  const tell = (text: string): void => (logFormat === "json" ? log.info(text) : io.note(`${text}\n`));
+  if (!settings.enabled) {
+    tell("trace: enabled is false, calls are not recorded");
+    return null;
+  }
+  const onDeath = (error: Error): void => log.error("the trace store has ended; calls are no longer recorded", { error });
+  const opening = Promise.resolve(routes?.() ?? null).then((generated) => openService(generated, settings, serviceLog(settings, logFormat, io.note), onDeath));
+  const service = await inTime(opening, settings.startup_health_timeout_s);
+  const sink = createLocalSink(service.context, (error) => log.error("a call could not be recorded", { error }));
+  const newId = createIdSource(() => Date.now());
+  const links = runLinks(service, settings, io.now, tell);
+  const url = service.address?.url ?? null;
+  tell(url === null ? `calls are recorded in ${settings.data_dir ?? ""}` : `trace on ${url}/ui/ — data in ${settings.data_dir ?? ""}`);
+  return {
+    url,
+    observe(program, server) {
+      sink.registerTools(server, program.tools.map(({ name }) => name));
+      return createCallRecorder({ sink, program, server, newId, onRun: links });
+    },
+    close: () => service.close(),
+  };
+}
+
+function readSettings({ address }: TraceOption, environment: ServeIo["environment"]): Settings {
+  try {
+    return traceSettings(address === null ? {} : { host: address.host, port: address.port }, environment);
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    throw new StartError(`--trace: ${error.message.replace("set auth_token,", "set TRACE_SERVICE_AUTH_TOKEN,")}`);
+  }
+}
+
+/** The service, or why there is none. One that comes too late is closed again. */
+async function inTime(opening: Promise<TraceService>, seconds: number): Promise<TraceService> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => (timer = setTimeout(() => resolve("late"), seconds * 1000)));
+  try {
+    const first = await Promise.race([opening, late]);
+    if (first !== "late") return first;
+    opening.then((service) => service.close()).catch(() => undefined);
+    throw new StartError(`--trace: the trace service did not start within ${seconds} s (TRACE_SERVICE_STARTUP_HEALTH_TIMEOUT_S)`, EXIT.LIVE);
+  } catch (error) {
+    if (error instanceof Error && (error.name === "StoreOpenError" || error.message.startsWith("cannot listen"))) throw new StartError(`--trace: ${error.message}`, EXIT.LIVE);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Prints a link for each new run that is kept, and no more of them than somebody could follow. */
+function runLinks(service: TraceService, settings: Settings, now: () => number, tell: (text: string) => void): (runId: string) => void {
+  const base = settings.public_url?.replace(/\/$/, "") ?? service.address?.url ?? null;
+  if (!settings.print_run_url || base === null) return () => undefined;
+  let second = -1;
+  let printed = 0;
+  let left = 0;
+  return (runId) => {
+    if (!isSampled(runId, settings.sample_rate)) return;
+    const current = Math.floor(now() / 1000);
+    if (current !== second) {
+      second = current;
+      printed = 0;
+    }
+    if (printed >= LINKS_PER_SECOND) {
+      left += 1;
+      return;
+    }
+    printed += 1;
+    tell(`trace: ${base}/ui/#/runs/${encodeURIComponent(runId)}${left === 0 ? "" : ` (and ${left} more)`}`);
+    left = 0;
+  };
+}

@@ -1,0 +1,51 @@
+/** Which arguments of a call may be kept, and how. */
+import assert from "node:assert/strict";
+import type { ServePlan } from "../../runtime/abi/call.js";
+import type { ToolPlan } from "../../runtime/abi/plan.js";
+import { argumentRules } from "../../runtime/observe/arguments.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("observe/arguments");
+
+const keep = (args: unknown, settings: ServePlan = {}, plan: ToolPlan | null = null) => argumentRules(settings).keep("t", plan, args);
+const audit = (section: { readonly [key: string]: string | boolean | readonly string[] | { readonly [key: string]: boolean | readonly string[] } }): ServePlan => ({ observability: { audit: section } });
+
+test("values under secret names are replaced at any depth, wherever the word stands in the name", () => {
+  const args = { query: "q", Password: "p", db_password: 1, accessToken: ["a", { b: "c" }], nested: { list: [{ client_secret: null, fine: true }] }, tokens: 5, max_tokens: 9, secretary: "s" };
+  assert.deepEqual(keep(args)?.args, {
+    query: "q", Password: "[REDACTED]", db_password: "[REDACTED]", accessToken: "[REDACTED]", nested: { list: [{ client_secret: "[REDACTED]", fine: true }] }, tokens: 5, max_tokens: 9, secretary: "s",
+  });
+});
+
+test("the audit section adds names, and may leave out arguments or whole tools", () => {
+  assert.deepEqual(keep({ ssn: "1", token: "2", a: "3" }, audit({ redact: { arg_fields: ["SSN"] } }))?.args, { ssn: "[REDACTED]", token: "[REDACTED]", a: "3" });
+  const none = keep({ a: "hidden-3" }, audit({ include: { args: false } }));
+  assert.deepEqual(none?.args, {});
+  assert.equal(none?.clean("a: not 'hidden-3'"), "a: not '[REDACTED]'");
+  assert.equal(keep({ a: 1 }, audit({ exclude_tools: ["t"] })), null);
+});
+
+test("an argument that is compared with a redacted field is redacted itself", () => {
+  const bind = [{ arg: "email", path: "person.mail", op: "eq" }, { arg: "whole", path: "person", op: "eq" }, { arg: "city", path: "city", op: "eq" }] as const;
+  const output = { id: true, score: true, redact: [{ path: "person.mail", mode: "mask" }] } as const;
+  const plan: ToolPlan = { kind: "lookup", connection: "c", collection: "d", bind, rows: 1, output };
+  assert.deepEqual(keep({ email: "e", whole: "w", city: "x", other: { email: "kept" } }, {}, plan)?.args, { email: "[REDACTED]", whole: "[REDACTED]", city: "x", other: { email: "kept" } });
+});
+
+test("no message quotes what was left out, nor an address", () => {
+  const kept = keep({ password: "hunter2", n: 1 });
+  assert.equal(kept?.clean("password: got 'hunter2' from https://user:x@host:1/path?q=1, see redis://h"), "password: got '[REDACTED]' from [address] see [address]");
+});
+
+test("what is kept is bounded: texts, lists, depth and values", () => {
+  let deep: unknown = "bottom";
+  for (let depth = 0; depth < 50; depth++) deep = { deep };
+  const kept = keep({ text: "x".repeat(1e6), list: Array.from({ length: 5000 }, (_, index) => index), deep, wide: Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index])) });
+  const json = JSON.stringify(kept?.args);
+  assert.ok(json.length < 20_000, String(json.length));
+  assert.match(json, /… 4900 more/);
+  assert.ok(!json.includes("bottom"));
+  assert.deepEqual([keep(undefined)?.args, keep(null)?.args, keep("text")?.args], [{}, {}, "text"]);
+});
+
+test.run();
