@@ -54,6 +54,8 @@ export interface TraceService {
 /** Ports after the wanted one that are tried. */
 const PORTS_TRIED = 20;
 const OUTBOX_BYTES = 4 * 1024 * 1024;
+/** Of these, the bytes that are the socket's own. What waits beyond is held once for all sockets that it waits for. */
+const SOCKET_BYTES = 256 * 1024;
 const STALL_MS = 5000;
 const PING_MS = 15_000;
 const SWEEP_MS = 10_000;
@@ -147,7 +149,7 @@ async function listen(options: ServiceOptions, context: HandlerContext): Promise
   };
   const server = options.createServer({
     ...httpRoutes(routeOptions),
-    sockets: socketRoutes(routeOptions, OUTBOX_BYTES),
+    sockets: socketRoutes(routeOptions, SOCKET_BYTES),
     errorBody: (_, message) => JSON.stringify({ detail: message }),
     onError: (error, request) => log.error("a handler failed", { error, path: request.path }),
   });

@@ -56,8 +56,10 @@ export interface HttpRoute {
 
 /** One WebSocket connection. */
 export interface SocketPeer {
-  /** "dropped" means the message was not queued because the outbox is full. */
+  /** A text frame, as text or as its UTF-8 bytes, which sockets can share. "dropped" means that it was not queued because the outbox is full. */
   send(message: string | Uint8Array): "sent" | "queued" | "dropped";
+  /** What `work` sends leaves together. */
+  cork(work: () => void): void;
   readonly bufferedBytes: number;
   close(code: number, reason: string): void;
 }

@@ -91,6 +91,7 @@ export interface UwsSocket {
   /** 1 sent, 0 queued behind backpressure, 2 dropped because `maxBackpressure` would be passed. */
   send(message: string | Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
+  cork(work: () => void): void;
   end(code: number, reason: string): void;
   close(): void;
 }

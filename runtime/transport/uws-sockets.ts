@@ -83,8 +83,13 @@ class UwsPeer implements SocketPeer {
 
   send(message: string | Uint8Array): "sent" | "queued" | "dropped" {
     if (this.closed) return "dropped";
-    const result = this.ws.send(message, typeof message !== "string", false);
+    const result = this.ws.send(message, false, false);
     return result === 1 ? "sent" : result === 0 ? "queued" : "dropped";
+  }
+
+  cork(work: () => void): void {
+    if (this.closed) work();
+    else this.ws.cork(work);
   }
 
   close(code: number, reason: string): void {

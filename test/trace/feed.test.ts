@@ -177,6 +177,7 @@ function fakePeer(): SocketPeer & { readonly sent: string[]; readonly closes: nu
       if (this.mode !== "dropped") this.sent.push(String(text));
       return this.mode;
     },
+    cork: (work) => work(),
     close(code) {
       this.closes.push(code);
     },
@@ -223,6 +224,25 @@ test("what waited for a slow client is sent in order when it reads again", async
   hub.drained(peer);
   hub.publish(frames(1, 21));
   assert.deepEqual(peer.sent.slice(1).map((text) => ((JSON.parse(text) as Message).payload["n"])), Array.from({ length: 21 }, (_, index) => index + 1));
+  hub.stop();
+});
+
+test("frames of a commit are made once for all followers, and leave each socket together", async () => {
+  const hub = hubOf(emptyStore());
+  const raw: Uint8Array[][] = [[], []];
+  let corks = 0;
+  const peers = raw.map((sent) => ({
+    ...fakePeer(),
+    send: (bytes: string | Uint8Array) => (typeof bytes === "string" ? assert.fail("bytes are shared, text is not") : sent.push(bytes), "sent" as const),
+    cork: (work: () => void) => ((corks += 1), work()),
+  }));
+  for (const peer of peers) hub.openTrace(peer, "r", false, 0);
+  await until(() => raw.every((sent) => sent.length === 1));
+  corks = 0;
+  hub.publish(frames(20));
+  assert.equal(corks, 2);
+  assert.equal(raw[0]?.length, 21);
+  assert.ok(raw[0]?.slice(1).every((bytes, index) => bytes === raw[1]?.[index + 1]));
   hub.stop();
 });
 

@@ -1,10 +1,13 @@
 /**
  * The live feeds. Sockets subscribe before they are caught up, so nothing is missed; what arrives meanwhile waits, and
  * what the catch-up contained is left out by its sequence number, so nothing comes twice. A socket that does not read
- * has a bounded outbox of its own and is closed when that overflows or stands still; nobody else waits for it.
+ * has a bounded outbox of its own and is closed when that overflows or stands still; nobody else waits for it. A frame
+ * is made once, as bytes that all its sockets share, and what a commit brought leaves together, socket by socket.
  */
 import type { SocketPeer } from "../../transport/types.js";
 import type { Frame, News, RunUpdate, TraceStore } from "../store/store.js";
+import { type Client, type Delivery, RunsClient, TraceClient } from "./clients.js";
+import { byRun, frame } from "./frames.js";
 
 export interface HubOptions {
   readonly store: TraceStore;
@@ -25,45 +28,6 @@ export const CLOSE = { unauthorized: 4401, slow: 1013, stopping: 1001 } as const
 const PAGE = 1000;
 /** Running runs told of in one round. */
 const MAX_GROWN = 200;
-
-/** One socket, with what waits for it. */
-class Client {
-  readonly outbox: string[] = [];
-  outboxBytes = 0;
-  lastBuffered = 0;
-  /** When bytes began to wait without any of them leaving; 0 when none waits. */
-  stalledAt = 0;
-  heardAt: number;
-  pingedAt: number;
-  closed = false;
-
-  constructor(
-    readonly peer: SocketPeer,
-    readonly extended: boolean,
-    now: number,
-  ) {
-    this.heardAt = now;
-    this.pingedAt = now;
-  }
-}
-
-class TraceClient extends Client {
-  /** Frames that came before the catch-up was sent; `null` once it was. */
-  waiting: { readonly seq: number; readonly text: string }[] | null = [];
-  waitingBytes = 0;
-  rootId = "";
-  nested = false;
-
-  constructor(peer: SocketPeer, extended: boolean, now: number, readonly id: string, readonly since: number) {
-    super(peer, extended, now);
-  }
-}
-
-class RunsClient extends Client {
-  constructor(peer: SocketPeer, extended: boolean, now: number, readonly pings: boolean) {
-    super(peer, extended, now);
-  }
-}
 
 export class FeedHub {
   readonly #traces = new Map<string, Set<TraceClient>>();
@@ -131,7 +95,7 @@ export class FeedHub {
     const starts = news.updates.filter((update) => update.change === "started");
     const ends = news.updates.filter((update) => update.change === "ended");
     for (const update of starts) this.#publishRun(update);
-    for (const entry of news.frames) this.#publishFrame(entry);
+    for (const [rootId, frames] of byRun(news.frames)) this.#publishFrames(rootId, frames);
     for (const update of ends) this.#publishRun(update);
     for (const id of news.grown) if (this.#grown.size < MAX_GROWN) this.#grown.add(id);
   }
@@ -143,7 +107,7 @@ export class FeedHub {
     const plain = frame("run_update", update.runId, `{"run":${update.plain}}`);
     const extended = frame("run_update", update.runId, `{"run":${update.extended}}`);
     for (const client of this.#runs) this.#send(client, client.extended ? extended : plain);
-    for (const client of followers ?? []) this.#deliver(client, Number.MAX_SAFE_INTEGER, client.extended ? extended : plain);
+    for (const client of followers ?? []) this.#deliver(client, [{ seq: Number.MAX_SAFE_INTEGER, bytes: client.extended ? extended : plain }]);
     this.#grown.delete(update.runId);
   }
 
@@ -197,40 +161,54 @@ export class FeedHub {
   #release(client: TraceClient, upTo: number): void {
     const waiting = client.waiting ?? [];
     client.waiting = null;
-    for (const entry of waiting) if (entry.seq > upTo) this.#send(client, entry.text);
+    this.#sendAll(client, waiting.filter((entry) => entry.seq > upTo));
   }
 
-  #publishFrame(entry: Frame): void {
-    const followers = this.#traces.get(entry.rootId);
+  #publishFrames(rootId: string, frames: readonly Frame[]): void {
+    const followers = this.#traces.get(rootId);
     if (followers === undefined) return;
-    const plain = entry.plain === null ? null : frame("event", entry.rootId, entry.plain);
-    const extended = entry.extended === null ? null : frame("event", entry.rootId, entry.extended);
+    const deliveries = (text: (entry: Frame) => string | null, of: readonly Frame[]): readonly Delivery[] =>
+      of.flatMap((entry) => {
+        const payload = text(entry);
+        return payload === null ? [] : [{ seq: entry.seq, bytes: frame("event", rootId, payload) }];
+      });
+    const plain = deliveries((entry) => entry.plain, frames);
+    const extended = deliveries((entry) => entry.extended, frames);
     for (const client of followers) {
-      const text = client.extended ? extended : plain;
-      if (text !== null && (!client.nested || client.id === entry.runId)) this.#deliver(client, entry.seq, text);
+      if (client.nested) this.#deliver(client, deliveries((entry) => (client.extended ? entry.extended : entry.plain), frames.filter(({ runId }) => runId === client.id)));
+      else this.#deliver(client, client.extended ? extended : plain);
     }
   }
 
-  #deliver(client: TraceClient, seq: number, text: string): void {
+  #deliver(client: TraceClient, deliveries: readonly Delivery[]): void {
     if (client.waiting === null) {
-      this.#send(client, text);
+      this.#sendAll(client, deliveries);
       return;
     }
-    client.waiting.push({ seq, text });
-    client.waitingBytes += text.length;
+    for (const delivery of deliveries) {
+      client.waiting.push(delivery);
+      client.waitingBytes += delivery.bytes.length;
+    }
     if (client.waitingBytes > this.options.outboxBytes) this.#close(client, CLOSE.slow, "too slow");
   }
 
-  #send(client: Client, text: string): void {
+  #sendAll(client: Client, deliveries: readonly Delivery[]): void {
+    if (deliveries.length === 0 || client.closed) return;
+    client.peer.cork(() => {
+      for (const { bytes } of deliveries) this.#send(client, bytes);
+    });
+  }
+
+  #send(client: Client, bytes: Uint8Array): void {
     if (client.closed) return;
     if (client.outbox.length === 0) {
-      const result = client.peer.send(text);
+      const result = client.peer.send(bytes);
       if (result === "sent") return;
       client.stalledAt ||= this.options.monotonic();
       if (result === "queued") return;
     }
-    client.outbox.push(text);
-    client.outboxBytes += text.length;
+    client.outbox.push(bytes);
+    client.outboxBytes += bytes.length;
     if (client.outboxBytes > this.options.outboxBytes) this.#close(client, CLOSE.slow, "too slow");
   }
 
@@ -238,10 +216,9 @@ export class FeedHub {
     client.stalledAt = 0;
     let sent = 0;
     while (sent < client.outbox.length && !client.closed) {
-      const text = client.outbox[sent] ?? "";
-      const result = client.peer.send(text);
-      if (result === "dropped") break;
-      client.outboxBytes -= text.length;
+      const bytes = client.outbox[sent];
+      if (bytes === undefined || client.peer.send(bytes) === "dropped") break;
+      client.outboxBytes -= bytes.length;
       sent += 1;
     }
     client.outbox.splice(0, sent);
@@ -305,8 +282,4 @@ export class FeedHub {
       for (const client of this.#runs) if (client.extended) this.#send(client, text);
     }
   }
-}
-
-function frame(type: string, runId: string, payload: string): string {
-  return `{"msg_type":"${type}","run_id":${JSON.stringify(runId)},"payload":${payload}}`;
 }

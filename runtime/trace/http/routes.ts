@@ -166,12 +166,12 @@ type SocketState =
 /** Frames of clients are read and ignored; they need not be long. */
 const CLIENT_FRAME_BYTES = 64 * 1024;
 
-export function socketRoutes(options: RouteOptions, outboxBytes: number): readonly SocketRoute<never>[] {
+export function socketRoutes(options: RouteOptions, socketBytes: number): readonly SocketRoute<never>[] {
   const route = (pattern: string, accept: (request: HttpRequest, query: { readonly [name: string]: string }) => SocketState): SocketRoute<SocketState> => ({
     pattern,
     headers: ["host", "origin", "sec-websocket-protocol"],
     maxMessageBytes: CLIENT_FRAME_BYTES,
-    maxBufferedBytes: outboxBytes,
+    maxBufferedBytes: socketBytes,
     binary: "ignore",
     upgrade(request) {
       const refusal = options.access.refuses(header(request, "host"), header(request, "origin"));
