@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke opa bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -68,6 +68,10 @@ out: build
 smoke: out-check
 	@.ci/smoke 22
 	@.ci/smoke 24
+
+# The Rego tests against the real opa, compiled by Go where it is; skipped, with the reason, elsewhere.
+opa: build
+	@.ci/opa
 
 # Ratios against peers in the same run; CASES="tools-call" runs some. wrk makes the load where it is installed.
 bench: out-check

@@ -56,8 +56,7 @@ export interface PolicyRun {
 /** Reports each `deny` of the answer (POL001), or that there is no answer (POL000). */
 export function reportPolicy(run: PolicyRun, reporter: Reporter): void {
   if (run.code !== 0) {
-    const first = run.stderr.split("\n").find((line) => line.trim() !== "") ?? run.stdout.split("\n", 1)[0] ?? "";
-    const detail = run.code === null ? "opa is not installed, or did not finish in time" : `opa ended with code ${run.code}: ${first.trim()}`;
+    const detail = run.code === null ? "opa is not installed, or did not finish in time" : `opa ended with code ${run.code}: ${complaintOf(run)}`;
     reporter.report("POL000", { detail }, null);
     return;
   }
@@ -70,6 +69,18 @@ export function reportPolicy(run: PolicyRun, reporter: Reporter): void {
     const { message, tool, path } = readDenial(denial);
     reporter.report("POL001", { detail: message }, path === null ? null : { path }, { tool });
   }
+}
+
+/** What opa says is wrong: the first of the errors that it gives as JSON, else the first line of its text. */
+function complaintOf({ stdout, stderr }: PolicyRun): string {
+  const answer = parseJson(stdout) as { readonly errors?: readonly unknown[] } | null | undefined;
+  const errors = Array.isArray(answer?.errors) ? answer.errors : [];
+  const [first] = errors as readonly ({ readonly message?: unknown; readonly location?: { readonly file?: unknown; readonly row?: unknown } } | null)[];
+  if (typeof first?.message !== "string") return (stderr.split("\n").find((line) => line.trim() !== "") ?? stdout.split("\n", 1)[0] ?? "").trim();
+  const { file, row } = first.location ?? {};
+  const place = typeof file === "string" && file !== "" ? `${file.split(/[\\/]/).at(-1) ?? file}:${String(row)}: ` : "";
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return `${place}${first.message.split("\n", 1)[0]?.replace(/:$/, "") ?? ""}${more}`;
 }
 
 function parseJson(text: string): unknown {
