@@ -226,6 +226,8 @@ export interface ResolvedTool {
   readonly output: ResolvedOutput;
   /** null when rerank is off. */
   readonly rerank: ResolvedRerank | null;
+  /** Seconds one call may take; null for the catalog's deadline. */
+  readonly deadlineS: number | null;
 }
 
 /** The catalog with every default merged and every built-in synthesized; user tools first, then built-ins. */

@@ -39,6 +39,7 @@ export function resolveTool(tool: tds.Tool, at: Path, scope: Scope): ResolvedToo
     steps: (tool.steps ?? []).flatMap((step, index) => resolveStep(step, [...at, "steps", index], scope)),
     output: resolveOutput(tool.output, [...at, "output"]),
     rerank: resolveRerank(tool.rerank, [...at, "rerank"], scope),
+    deadlineS: tool.deadline_s ?? null,
   };
 }
 

@@ -72,6 +72,11 @@ function metaPlan(tool: ResolvedTool, scope: PlanScope): MetaPlan {
 
 /** The plan of one tool. @throws CompilerBug when the catalog was not checked. */
 export function toolPlan(tool: ResolvedTool, scope: PlanScope): ToolPlan {
+  const made = planOfKind(tool, scope);
+  return tool.deadlineS === null ? made : { ...made, deadline_s: tool.deadlineS };
+}
+
+function planOfKind(tool: ResolvedTool, scope: PlanScope): ToolPlan {
   switch (tool.kind) {
     case "search":
     case "scroll":

@@ -19,6 +19,7 @@ export function compareTool(name: string, old: ToolSurface, next: ToolSurface): 
   const [before, after] = [readOf(old.plan), readOf(next.plan)];
   compareIsolation(before, after, changes);
   compareLimits(old.plan, next.plan, changes);
+  compareDeadlines(old.plan, next.plan, changes);
   const [oldOutput, nextOutput] = [outputOf(old.plan), outputOf(next.plan)];
   if (oldOutput !== undefined && nextOutput !== undefined) {
     compareRedaction(oldOutput, nextOutput, changes);
@@ -48,6 +49,11 @@ function compareLimits(old: ToolPlan, next: ToolPlan, changes: Changes): void {
   if ("limit" in old && "limit" in next && old.limit.default !== next.limit.default) {
     changes.add("behavioural", "limit", `a call without a limit returns ${next.limit.default} rows instead of ${old.limit.default}`);
   }
+}
+
+function compareDeadlines(old: ToolPlan, next: ToolPlan, changes: Changes): void {
+  const told = ({ deadline_s: own }: ToolPlan): string => (own === undefined ? "as long as the catalog says" : `${own} s`);
+  if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${told(next)} instead of ${told(old)}`);
 }
 
 function compareOutput(old: OutputPlan, next: OutputPlan, changes: Changes): void {

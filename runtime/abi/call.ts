@@ -168,7 +168,7 @@ export interface Caller {
   /** The connection that the call came by, where one lasts longer than a call. */
   readonly session?: string | null;
   readonly principal: Principal;
-  /** Milliseconds this call may take; the catalog's deadline (25,000) when absent. */
+  /** Milliseconds this call may take; the tool's deadline, else the catalog's (25,000), when absent. */
   readonly deadlineMs?: number;
   /** Aborts when the client cancels or goes away. Read only when a step waits for something: it may be made on first use. */
   readonly signal?: AbortSignal | undefined;

@@ -79,6 +79,12 @@ export interface RoutePlan {
   readonly tenant?: Deferred;
 }
 
+/** What every plan of a tool has. */
+export interface TimedPlan {
+  /** Seconds one call of this tool may take; the catalog's deadline when absent. */
+  readonly deadline_s?: number;
+}
+
 /** What every plan that reads a store has. */
 export interface ReadPlan {
   readonly connection: string;
@@ -142,7 +148,7 @@ export interface OutputPlan {
   readonly truncate_suffix?: string;
 }
 
-export interface SearchPlan extends ReadPlan {
+export interface SearchPlan extends ReadPlan, TimedPlan {
   readonly kind: "search";
   readonly query?: QueryPlan;
   readonly rerank?: RerankPlan;
@@ -150,7 +156,7 @@ export interface SearchPlan extends ReadPlan {
   readonly output: OutputPlan;
 }
 
-export interface ScrollPlan extends ReadPlan {
+export interface ScrollPlan extends ReadPlan, TimedPlan {
   readonly kind: "scroll";
   readonly query?: QueryPlan;
   readonly rerank?: RerankPlan;
@@ -158,14 +164,14 @@ export interface ScrollPlan extends ReadPlan {
   readonly output: OutputPlan;
 }
 
-export interface LookupPlan extends ReadPlan {
+export interface LookupPlan extends ReadPlan, TimedPlan {
   readonly kind: "lookup";
   /** Lookups advertise no limit; this is the fixed number of rows they may return. */
   readonly rows: number;
   readonly output: OutputPlan;
 }
 
-export interface CountPlan extends ReadPlan {
+export interface CountPlan extends ReadPlan, TimedPlan {
   readonly kind: "count";
 }
 
@@ -196,7 +202,7 @@ export type PipelineStep =
   | { readonly kind: "sort"; readonly by: string; readonly desc: boolean; readonly nulls: "first" | "last" }
   | { readonly kind: "project"; readonly fields: readonly string[] };
 
-export interface PipelinePlan {
+export interface PipelinePlan extends TimedPlan {
   readonly kind: "pipeline";
   readonly retrieve: PipelineRetrieve;
   readonly steps: readonly PipelineStep[];
@@ -206,7 +212,7 @@ export interface PipelinePlan {
 }
 
 /** `list_<connection>_collections`: names and approximate counts; `allowed` restricts it to the declared ones. */
-export interface MetaPlan {
+export interface MetaPlan extends TimedPlan {
   readonly kind: "meta";
   readonly connection: string;
   readonly allowed?: readonly string[];

@@ -20,6 +20,7 @@ export interface Running {
   readonly program: Program;
   readonly access: Access;
   readonly services: ProgramServices;
+  /** For calls of tools that name none of their own. */
   readonly deadlineMs: number;
   /** `null` when nobody watches the calls. */
   readonly observing: Observing | null;
@@ -53,7 +54,7 @@ function start(running: Running, code: ToolCode, tool: string, args: unknown, ca
     const validator = code.validators[tool];
     if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
     const validated = validateArgs(validator, args);
-    const call = new Call(tool, caller, caller.deadlineMs ?? running.deadlineMs, services, watch);
+    const call = new Call(tool, caller, deadlineOf(running, tool, caller), services, watch);
     const fail = (error: unknown): void => {
       if (isUnresolved(error)) resolve(emptyEnvelope(error.message, call));
       else reject(callerError(error, call));
@@ -70,6 +71,12 @@ function start(running: Running, code: ToolCode, tool: string, args: unknown, ca
       fail(error);
     }
   });
+}
+
+/** Milliseconds for one call: the caller's word, else the tool's, else the catalog's. */
+function deadlineOf({ program, deadlineMs }: Running, tool: string, caller: Caller): number {
+  const ownS = program.plans[tool]?.deadline_s;
+  return caller.deadlineMs ?? (ownS === undefined ? deadlineMs : ownS * 1000);
 }
 
 /** Trouble of a store in the caller's words; a step that failed because it was aborted reports the abort. */

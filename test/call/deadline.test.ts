@@ -48,6 +48,19 @@ test("the catalog's deadline counts where the caller names none", async () => {
   assert.match((await failure(engineOver({ fetch: hang }, { settings: { deadline_s: 0.03 } }).call("t", {}, nobody))).message, /within 0.03 s/);
 });
 
+test("a tool's own deadline counts before the catalog's, and the caller's before both", async () => {
+  const seconds = async (own: number | undefined, callersMs: number | undefined): Promise<string> => {
+    const plans = { t: own === undefined ? plan : { ...plan, deadline_s: own } };
+    const engine = engineOver({ fetch: hang }, { plans, settings: { deadline_s: 0.04 } });
+    const { code, message } = await failure(engine.call("t", {}, callersMs === undefined ? nobody : { ...nobody, deadlineMs: callersMs }));
+    return `${code} ${/within (\S+) s/.exec(message)?.[1] ?? message}`;
+  };
+  assert.equal(await seconds(undefined, undefined), "timeout 0.04");
+  assert.equal(await seconds(0.02, undefined), "timeout 0.02");
+  assert.equal(await seconds(0.05, undefined), "timeout 0.05");
+  assert.equal(await seconds(0.02, 10), "timeout 0.01");
+});
+
 test("the store's signal aborts with the deadline", async () => {
   let aborted: unknown = null;
   const fetch: Adapter["fetch"] = (_request, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject((aborted = signal.reason) as Error)));

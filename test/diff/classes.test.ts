@@ -180,6 +180,7 @@ const OTHERS: readonly Row[] = [
   ["a store moves", (c) => c.set("connections.main.url", "http://elsewhere:6333"), [`${H} - connection main`]],
   ["the audit log is off", (c) => c.set("observability.audit.enabled", false), [`${H} - observability.audit`]],
   ["the deadline is another one", (c) => c.set("deadline_s", 5), [`${H} - deadline_s`]],
+  ["a tool gets a deadline of its own", (c) => c.set("tools.raw_docs.deadline_s", 2), [`${H} raw_docs deadline_s`]],
   ["an optional argument is new", (c) => c.push("tools.search_docs.parameters", { name: "who", path: "owner" }), [`${A} search_docs argument who`]],
   ["an enum gains a member", (c) => c.push("tools.search_docs.parameters.0.enum", "chat"), [`${A} search_docs argument kind`]],
   ["a maximum is raised", (c) => c.set("tools.search_docs.parameters.1.max", 500), [`${A} search_docs argument size`]],

@@ -21,7 +21,7 @@ function everyday(): Checked {
       staticFilters: { must: [{ path: "distributor", op: "eq", value: "Paramount Pictures", at }], mustNot: [{ path: "year", op: "lt", value: 1950, at }] },
       output: output({ fields: ["title", "imdb_rating"], limitDefault: 5, limitMax: 20, redact: [{ path: "director", mode: "hash", patterns: [], at }] }),
     }),
-    tool("get_movie", { kind: "lookup", parameters: [parameter("id", { path: "id", op: "eq", required: true })], output: output({ limitDefault: 1, limitMax: 1 }) }),
+    tool("get_movie", { kind: "lookup", parameters: [parameter("id", { path: "id", op: "eq", required: true })], output: output({ limitDefault: 1, limitMax: 1 }), deadlineS: 2.5 }),
     tool("count_movies", { kind: "count" }),
     tool("list_movies", { kind: "scroll" }),
     tool(`a_name_of_sixty_four_characters_${"x".repeat(32)}`, { query: query(), description: `${"long ".repeat(200)}` }),

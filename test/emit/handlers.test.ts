@@ -15,6 +15,7 @@ import { programOf } from "../../generator/program.js";
 import type { Engine, Program, ToolCode } from "../../runtime/abi/call.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { createEngine } from "../../runtime/call/engine.js";
+import { memoryAdapter } from "../call/program.js";
 import { memoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -45,6 +46,23 @@ async function ended(engine: Engine, tool: string, args: object): Promise<unknow
   }
 }
 
+/** The program of a catalog in memory, and the one whose plans, validators and handlers are printed. */
+async function onBothCarriers(text: string, folder: string, use: (programs: readonly [Program, Program]) => Promise<void>): Promise<void> {
+  const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
+  assert.ok(value);
+  const { plans, certificates } = value;
+  const files = emit({ plans, certificates, base: "./", hasAdapter }, await loadTemplates(nodeHost()));
+  await inScratch(async (scratch) => {
+    const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
+    writeFileSync(join(scratch, "package.json"), '{"type":"module"}');
+    for (const [path, script] of await transpile(files)) writeFileSync(join(scratch, path), script.replaceAll('"toolsrv/runtime/v1"', door));
+    const load = async (path: string): Promise<unknown> => import(pathToFileURL(join(scratch, path)).href);
+    const memory = programOf(plans, { base: pathToFileURL(`${folder}/`) });
+    const { plans: printedPlans, settings } = (await load("plans.js")) as Pick<Program, "plans" | "settings">;
+    await use([memory, { ...memory, plans: printedPlans, settings, code: async () => (await load("handlers.js")) as ToolCode }]);
+  });
+}
+
 test("every kind answers alike from memory and from print, refusals included", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-handlers-"));
   try {
@@ -53,17 +71,8 @@ test("every kind answers alike from memory and from print, refusals included", a
     writeFileSync(join(folder, "rows.jsonl"), ROWS.map((row) => JSON.stringify(row)).join("\n"));
     const io = memoryIo({ cwd: folder });
     assert.equal(await run(["load", "tools.yaml", "rows.jsonl", "--connection", "shop", "--collection", "articles", "--id", "id", "--text", "name"], io), EXIT.OK, io.err());
-    const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
-    assert.ok(value);
-    const { plans, certificates } = value;
-    const files = emit({ plans, certificates, base: "./", hasAdapter }, await loadTemplates(nodeHost()));
-    await inScratch(async (scratch) => {
-      const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
-      writeFileSync(join(scratch, "package.json"), '{"type":"module"}');
-      for (const [path, script] of await transpile(files)) writeFileSync(join(scratch, path), script.replaceAll('"toolsrv/runtime/v1"', door));
-      const memory = programOf(plans, { base: pathToFileURL(`${folder}/`) });
-      const print: Program = { ...memory, code: async () => (await import(pathToFileURL(join(scratch, "handlers.js")).href)) as ToolCode };
-      const engines = [memory, print].map((program) => createEngine(program, { env: new Map() }));
+    await onBothCarriers(text, folder, async (programs) => {
+      const engines = programs.map((program) => createEngine(program, { env: new Map() }));
       const answers = new Set<string>();
       for (const [tool, args] of CALLS) {
         const [a, b] = await Promise.all(engines.map((engine) => ended(engine, tool, args)));
@@ -77,5 +86,32 @@ test("every kind answers alike from memory and from print, refusals included", a
     rmSync(folder, { recursive: true, force: true });
   }
 }, { timeoutMs: 30_000 });
+
+test("a deadline of the tool, and that of the catalog, end a call alike", async () => {
+  const text = `tds_version: '2'
+connections: { shop: { backend: sqlite, path: ./shop.db } }
+deadline_s: 0.03
+tools:
+  - name: count_quickly
+    kind: count
+    description: Count the articles of the shop, or give up at once.
+    target: { connection: shop, collection: articles }
+    deadline_s: 0.02
+  - name: count_patiently
+    kind: count
+    description: Count the articles of the shop, or give up a bit later.
+    target: { connection: shop, collection: articles }
+`;
+  const signals: AbortSignal[] = [];
+  const adapter = memoryAdapter([], { count: (_collection, _filter, signal) => (signals.push(signal), new Promise(() => undefined)) });
+  await onBothCarriers(text, tmpdir(), async (programs) => {
+    for (const program of programs) {
+      const engine = createEngine({ ...program, adapters: { sqlite: async () => ({ adapter }) } }, { env: new Map() });
+      assert.equal(await ended(engine, "count_quickly", {}), "ToolError: tool 'count_quickly' did not finish within 0.02 s (QueryTimeout)");
+      assert.equal(await ended(engine, "count_patiently", {}), "ToolError: tool 'count_patiently' did not finish within 0.03 s (QueryTimeout)");
+    }
+    assert.deepEqual(signals.map((signal) => signal.aborted), [true, true, true, true], "the store is told");
+  });
+});
 
 test.run();

@@ -51,6 +51,13 @@ test("lookup, count and scroll plans have the keys of their kind", () => {
   });
 });
 
+test("a tool's own deadline is the last key of its plan, whatever its kind", () => {
+  sameText(planOf("count_it", { kind: "count", deadlineS: 2.5 }), { kind: "count", connection: "main", collection: "things", bind: [], deadline_s: 2.5 });
+  for (const kind of ["search", "lookup", "scroll", "meta"] as const) {
+    assert.equal(Object.entries(planOf("it", { kind, deadlineS: 7 }) as object).at(-1)?.join(" "), "deadline_s 7", kind);
+  }
+});
+
 test("must entries are ANDed as written, must_not entries each as their opposite", () => {
   const ops = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"] as const;
   const value = (op: string): number | readonly number[] => (op === "in" || op === "nin" ? [1, 2] : 1);

@@ -29,7 +29,7 @@ export function reportUnsupported(catalog: Resolved, target: Target, reporter: R
   for (const { at, backend } of target === "serve" ? catalog.connections : []) {
     if (!EXECUTABLE_BACKENDS.has(backend)) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
   }
-  const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...ofDeadlines(catalog), ...catalog.tools.flatMap(ofTool)];
+  const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
   for (const { what, path, tool, help } of findings) {
     reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, ...(help === undefined ? {} : { help }) });
   }
@@ -50,11 +50,6 @@ function ofSettings({ settings }: Resolved): readonly Finding[] {
   }
   if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
   return findings;
-}
-
-function ofDeadlines({ parsed }: Resolved): readonly Finding[] {
-  return (parsed.value.tools ?? []).flatMap((tool, index) =>
-    tool?.deadline_s === undefined ? [] : [{ what: "a tool's own deadline_s", path: ["tools", index, "deadline_s"], tool: tool.name }]);
 }
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {
