@@ -18,6 +18,8 @@ const MAX_ITEMS = 100;
 const MAX_DEPTH = 8;
 /** Values of all arguments together. */
 const MAX_VALUES = 1000;
+/** Characters of all texts together. */
+const MAX_CHARS = 12_000;
 
 export interface KeptArguments {
   readonly args: Json;
@@ -69,9 +71,14 @@ function overlaps(a: string, b: string): boolean {
 /** A copy that holds what may be kept; what is left out goes to `hidden`, as texts. */
 function keep(args: unknown, isHidden: (name: string, top: boolean) => boolean, hidden: string[]): Json {
   let left = MAX_VALUES;
+  let chars = MAX_CHARS;
   const walk = (value: unknown, depth: number): Json => {
     left -= 1;
-    if (typeof value === "string") return value.length <= MAX_TEXT ? value : `${value.slice(0, MAX_TEXT)}…`;
+    if (typeof value === "string") {
+      const most = Math.min(MAX_TEXT, Math.max(0, chars));
+      chars -= value.length;
+      return value.length <= most ? value : `${value.slice(0, most)}…`;
+    }
     if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
     if (typeof value !== "object") return null;
     if (depth > MAX_DEPTH || left <= 0) return "…";

@@ -44,6 +44,8 @@ test("what is kept is bounded: texts, lists, depth and values", () => {
   const json = JSON.stringify(kept?.args);
   assert.ok(json.length < 20_000, String(json.length));
   assert.match(json, /… 4900 more/);
+  const wordy = JSON.stringify(keep({ texts: Array.from({ length: 100 }, () => "y".repeat(2000)) })?.args);
+  assert.ok(wordy.length < 14_000, String(wordy.length));
   assert.ok(!json.includes("bottom"));
   assert.deepEqual([keep(undefined)?.args, keep(null)?.args, keep("text")?.args], [{}, {}, "text"]);
 });

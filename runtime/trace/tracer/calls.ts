@@ -59,7 +59,7 @@ export function createCallRecorder(options: CallRecorderOptions): CallObserver {
         tags: identity.tags, session_id: call.session, user_id: call.principal,
         attributes: { "toolsrv.request_id": requestId, ...identity.attributes },
         // Payloads are searched, attributes are not.
-        payload: { request_id: requestId, plan_id: identity.planId, catalog, input: kept.args },
+        payload: { input: kept.args, request_id: requestId, plan_id: identity.planId, catalog },
       });
     },
     beginStep(call, step) {

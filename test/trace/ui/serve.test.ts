@@ -1,0 +1,68 @@
+/** The compiled quickstart with --trace, looked at in a real browser while it is called. */
+import assert from "node:assert/strict";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../../../generator/cli/main.js";
+import { memoryIo } from "../../lib/io.js";
+import { repo } from "../../lib/repo.js";
+import { Lines, start } from "../../lib/served.js";
+import { suite } from "../../lib/suite.js";
+import { temporaryDirectory } from "../lib.js";
+import { launch, noBrowser, openPage } from "./browser.js";
+
+const test = suite("trace ui: calls of a server");
+
+const reason = noBrowser() ?? (existsSync(repo("out/server.js")) ? null : "out/server.js is not built: make out");
+const NAME = "a call of the served quickstart appears in the open list, and its page shows its steps, plan and catalog";
+
+const body = async (): Promise<void> => {
+  const directory = await temporaryDirectory();
+  const browser = await launch();
+  const envFile = join(directory, ".env");
+  writeFileSync(envFile, `MOVIES_DB=${join(directory, "movies.db")}\n`);
+  writeFileSync(join(directory, "films.jsonl"), ["Night of the Dead", "Day of the Dead", "Notting Hill"].map((title) => JSON.stringify({ title, major_genre: "Horror", distributor: "Paramount Pictures" })).join("\n"));
+  const io = memoryIo();
+  assert.equal(await run(["load", repo("specs/examples/quickstart/tools.yaml"), join(directory, "films.jsonl"), "--connection", "movies", "--collection", "movies", "--types", "title:keyword", "--env-file", envFile], io), 0, io.err());
+  const server = start(repo("out/server.js"), ["--trace", "127.0.0.1:0", "--env-file", envFile, "--name", "films"], { env: { TRACE_SERVICE_DATA_DIR: join(directory, "trace") } });
+  try {
+    const [, url = ""] = await server.sees(/trace on (\S+\/ui\/)/);
+    const watched = await openPage(browser, url);
+    const { page } = watched;
+    await page.locator('.connection[data-state="live"]').waitFor();
+    const lines = new Lines(server);
+    await lines.initialize();
+    await lines.ask(1, "tools/call", { name: "search_paramount_movies", arguments: { query: "dead" } });
+    const row = page.locator(".run-row", { hasText: "search_paramount_movies" });
+    await row.locator(".status-completed").waitFor();
+    assert.match(await row.innerText(), /"query":"dead"/);
+    // Beside the tags: those are filters.
+    await row.locator(".run-name").click();
+    await page.locator(".run-title .status-completed").waitFor();
+    assert.deepEqual(await page.locator(".span-text").allInnerTexts(), ["search_paramount_movies", "embed local/hashing-512", "search movies/movies"]);
+    const link = [...server.stderr().matchAll(/\/ui\/#\/runs\/(\S+)/g)].at(-1)?.[1] ?? "";
+    const facts = await page.locator(".facts").innerText();
+    assert.ok(facts.includes(link), "the request id of the log is on the page");
+    assert.match(facts, /catalog:[0-9a-f]{12}[^]*version:1[^]*connection:movies[^]*plan:[0-9a-f]{12}/);
+    await page.locator(".span", { hasText: "search_paramount_movies" }).click();
+    const ids = await page.locator(".ids").innerText();
+    for (const name of ["toolsrv.request_id", "toolsrv.catalog.hash", "toolsrv.plan.id", "toolsrv.connection"]) assert.ok(ids.includes(name), name);
+    assert.match(await page.locator(".summary").innerText(), /films/);
+    await lines.ask(2, "tools/call", { name: "count_movies", arguments: { genre: ["Opera"] } });
+    await page.locator(".run-row", { hasText: "count_movies" }).locator(".status-failed").waitFor();
+    await page.locator(".chip", { hasText: "plan:" }).click();
+    await page.locator(".list-foot", { hasText: "1 run" }).waitFor();
+    await watched.close();
+    assert.deepEqual(watched.faults, []);
+    lines.end();
+    assert.equal(await server.ended, 0);
+  } finally {
+    await server.kill();
+    await browser.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+if (reason === null) test(NAME, body, { timeoutMs: 90_000 });
+else test.skip(NAME, reason);
+
+test.run();
