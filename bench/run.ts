@@ -7,6 +7,7 @@ import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
 import { printed, writePage } from "./lib/page.js";
 import { call } from "./cases/call.js";
+import { peers } from "./cases/peers.js";
 import { scale } from "./cases/scale.js";
 import { search } from "./cases/search.js";
 import { start } from "./cases/start.js";
@@ -14,7 +15,7 @@ import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
 import { trace } from "./cases/trace.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, call, search, start, scale, trace];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, call, search, start, scale, trace];
 
 const words = process.argv.slice(2);
 const named = (word: string): readonly BenchCase[] => {

@@ -4,9 +4,11 @@ import { load, type LoadOptions, type LoadResult } from "./load.js";
 import { startServer } from "./process.js";
 
 export interface Side {
-  /** `peers/raw-uws.js`. */
+  /** `peers/raw-uws.js`, or an absolute path. */
   readonly file: string;
   readonly args?: readonly string[];
+  /** The load belongs to a session, which is opened by a handshake first. */
+  readonly session?: true;
 }
 
 export interface CompareOptions {
@@ -32,13 +34,14 @@ export async function compare(options: CompareOptions): Promise<Compared> {
   const ours = await startServer(options.ours.file, options.ours.args);
   const peer = await startServer(options.peer.file, options.peer.args);
   try {
-    await assertSameAnswer(ours.port, peer.port, body, headers);
-    const run = (port: number, seconds: number): Promise<LoadResult> => load({ port, body, headers, connections, seconds });
-    await run(ours.port, 1);
-    await run(peer.port, 1);
+    const sides = { ours: await targetOf(options.ours, ours.port, headers), peer: await targetOf(options.peer, peer.port, headers) };
+    assertSame(await ask(sides.ours, body), await ask(sides.peer, body));
+    const run = (side: Target, seconds: number): Promise<LoadResult> => load({ ...side, body, connections, seconds });
+    await run(sides.ours, 1);
+    await run(sides.peer, 1);
     const results: { readonly ours: LoadResult; readonly peer: LoadResult }[] = [];
     for (let round = 0; round < rounds; round++) {
-      results.push({ ours: await run(ours.port, secondsPerRound), peer: await run(peer.port, secondsPerRound) });
+      results.push({ ours: await run(sides.ours, secondsPerRound), peer: await run(sides.peer, secondsPerRound) });
     }
     const errors = results.reduce((sum, round) => sum + round.ours.errors + round.peer.errors, 0);
     if (errors > 0) throw new Error(`${errors} requests failed under load`);
@@ -53,11 +56,35 @@ export async function compare(options: CompareOptions): Promise<Compared> {
   }
 }
 
-async function assertSameAnswer(ours: number, peer: number, body: string, headers: LoadOptions["headers"]): Promise<void> {
-  const ask = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", body, headers })).text();
-  const [a, b] = [await ask(ours), await ask(peer)];
-  const rows = (text: string): unknown => (JSON.parse(text) as { result?: { structuredContent?: { rows?: unknown }; tools?: unknown } }).result;
-  const [mine, theirs] = [rows(a) as { structuredContent?: unknown; tools?: readonly unknown[] }, rows(b) as { structuredContent?: unknown; tools?: readonly unknown[] }];
-  if (mine.tools === undefined && JSON.stringify(mine.structuredContent) !== JSON.stringify(theirs.structuredContent)) throw new Error(`different answers:\n${a}\n${b}`);
-  if (mine.tools !== undefined && theirs.tools === undefined) throw new Error(`different answers:\n${a}\n${b}`);
+/** Where a side is, and what every request to it says. */
+type Target = Pick<LoadOptions, "port" | "headers">;
+
+async function targetOf({ session }: Side, port: number, headers: LoadOptions["headers"]): Promise<Target> {
+  if (session === undefined) return { port, headers };
+  const post = (message: object, more: LoadOptions["headers"]): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(message) });
+  const params = { protocolVersion: headers["MCP-Protocol-Version"], capabilities: {}, clientInfo: { name: "bench", version: "1" } };
+  const opened = await post({ jsonrpc: "2.0", id: 1, method: "initialize", params }, {});
+  const id = opened.headers.get("mcp-session-id");
+  if (id === null) throw new Error(`no session was opened: ${await opened.text()}`);
+  const own = { "Mcp-Session-Id": id };
+  await post({ jsonrpc: "2.0", method: "notifications/initialized" }, own);
+  return { port, headers: { ...headers, ...own } };
+}
+
+interface Asked {
+  readonly result?: { readonly structuredContent?: unknown; readonly tools?: readonly unknown[] };
+}
+
+/** The answer to one request, also where it comes as an event. */
+async function ask({ port, headers }: Target, body: string): Promise<Asked> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", body, headers })).text();
+  const data = /^data: (.*)$/m.exec(text)?.[1];
+  return JSON.parse(data ?? text) as Asked;
+}
+
+function assertSame(ours: Asked, peer: Asked): void {
+  const [mine, theirs] = [ours.result, peer.result];
+  const same = mine?.tools === undefined ? JSON.stringify(mine?.structuredContent) === JSON.stringify(theirs?.structuredContent) : theirs?.tools !== undefined;
+  if (mine === undefined || !same) throw new Error(`different answers:\n${JSON.stringify(ours)}\n${JSON.stringify(peer)}`);
 }

@@ -1,5 +1,6 @@
 /** Servers under load, each in a process of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface BenchServer {
@@ -8,9 +9,9 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-/** Starts `bench/<file>` and waits until it has written "port N" or a URL with a port on standard error. */
+/** Starts `bench/<file>`, or a file by its absolute path, and waits until it has written "port N" or a URL with a port on standard error. */
 export function startServer(file: string, args: readonly string[] = []): Promise<BenchServer> {
-  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  const path = isAbsolute(file) ? file : fileURLToPath(new URL(`../${file}`, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [...process.execArgv, "--", path, ...args], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   return new Promise((resolve, reject) => {

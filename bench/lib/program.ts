@@ -67,3 +67,23 @@ export const HEADERS = {
   Accept: "application/json, text/event-stream",
   "MCP-Protocol-Version": "2025-11-25",
 } as const;
+
+/** The same call without a handshake (2026-07-28): version and capabilities in the body, method and name in headers. */
+export const ENVELOPE_CALL = JSON.stringify({
+  jsonrpc: "2.0", id: 7, method: "tools/call",
+  params: {
+    name: "tool_0", arguments: { text: "star wars space adventure", genre: ["Action"], min_rating: 7, limit: 5 },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  },
+});
+
+export const ENVELOPE_HEADERS = {
+  ...HEADERS,
+  "MCP-Protocol-Version": "2026-07-28",
+  "Mcp-Method": "tools/call",
+  "Mcp-Name": "tool_0",
+} as const;
