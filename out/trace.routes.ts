@@ -6,6 +6,14 @@ import type { operations } from "./trace.types.js";
 /** Parameters arrive as text. */
 const integer = z.string().regex(/^\s*[+-]?\d{1,15}\s*$/).transform(Number);
 
+/** Lengths are in characters: code points, not the code units that zod counts. */
+const text = (minimum: number, maximum: number) =>
+  z.string().check(({ value, issues }) => {
+    const count = [...value].length;
+    if (count < minimum) issues.push({ code: "too_small", origin: "string", minimum, inclusive: true, input: value });
+    if (count > maximum) issues.push({ code: "too_big", origin: "string", maximum, inclusive: true, input: value });
+  });
+
 /** GET /api/health: Liveness */
 export const getHealth = {
   method: "GET",
@@ -25,10 +33,10 @@ export const listRuns = {
     status: z.string().regex(/^(running|completed|failed|all)$/).default("all"),
     limit: integer.pipe(z.int().min(1).max(200)).default(50),
     offset: integer.pipe(z.int().min(0)).default(0),
-    tag: z.string().min(1).max(200).optional(),
-    q: z.string().min(1).max(200).optional(),
-    session: z.string().min(1).max(200).optional(),
-    cursor: z.string().min(1).max(600).regex(/^[A-Za-z0-9_-]+$/).optional(),
+    tag: text(1, 200).optional(),
+    q: text(1, 200).optional(),
+    session: text(1, 200).optional(),
+    cursor: text(1, 600).regex(/^[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<operations["listRuns"]>;
@@ -40,7 +48,7 @@ export const getRun = {
   public: false,
   pathParams: ["run_id"],
   params: z.object({
-    run_id: z.string().min(1),
+    run_id: text(1, Infinity),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<operations["getRun"]>;
@@ -52,7 +60,7 @@ export const deleteRun = {
   public: false,
   pathParams: ["run_id"],
   params: z.object({
-    run_id: z.string().min(1),
+    run_id: text(1, Infinity),
   }),
 } as const satisfies rt.TraceRoute<operations["deleteRun"]>;
 
@@ -63,9 +71,9 @@ export const getJourney = {
   public: false,
   pathParams: ["run_id"],
   params: z.object({
-    run_id: z.string().min(1),
+    run_id: text(1, Infinity),
     limit: integer.pipe(z.int().min(1).max(5000)).optional(),
-    cursor: z.string().min(1).max(200).regex(/^[A-Za-z0-9_-]+$/).optional(),
+    cursor: text(1, 200).regex(/^[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<operations["getJourney"]>;
@@ -77,8 +85,8 @@ export const getStepPayload = {
   public: false,
   pathParams: ["run_id","event_id"],
   params: z.object({
-    run_id: z.string().min(1),
-    event_id: z.string().min(1),
+    run_id: text(1, Infinity),
+    event_id: text(1, Infinity),
   }),
 } as const satisfies rt.TraceRoute<operations["getStepPayload"]>;
 
@@ -89,7 +97,7 @@ export const exportRun = {
   public: false,
   pathParams: ["run_id"],
   params: z.object({
-    run_id: z.string().min(1),
+    run_id: text(1, Infinity),
     format: z.string().regex(/^jsonl$/).default("jsonl"),
     include: z.string().regex(/^payloads$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
@@ -114,7 +122,7 @@ export const getTopology = {
   public: false,
   pathParams: [],
   params: z.object({
-    scope: z.string().min(1).max(200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
   }),
 } as const satisfies rt.TraceRoute<operations["getTopology"]>;
 
@@ -125,7 +133,7 @@ export const getTools = {
   public: false,
   pathParams: [],
   params: z.object({
-    scope: z.string().min(1).max(200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
   }),
 } as const satisfies rt.TraceRoute<operations["getTools"]>;
 
@@ -145,8 +153,8 @@ export const searchSteps = {
   public: false,
   pathParams: [],
   params: z.object({
-    q: z.string().min(1).max(500),
-    scope: z.string().min(1).max(200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    q: text(1, 500),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
     limit: integer.pipe(z.int().min(1).max(200)).default(50),
     offset: integer.pipe(z.int().min(0).max(10000)).default(0),
   }),
@@ -159,8 +167,8 @@ export const compareRuns = {
   public: false,
   pathParams: [],
   params: z.object({
-    a: z.string().min(1).max(200),
-    b: z.string().min(1).max(200),
+    a: text(1, 200),
+    b: text(1, 200),
   }),
 } as const satisfies rt.TraceRoute<operations["compareRuns"]>;
 

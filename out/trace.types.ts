@@ -391,7 +391,7 @@ export interface components {
             models: string[];
             /** @description Null while running */
             duration_ms: number | null;
-            /** @description Error steps */
+            /** @description Error steps, also those that the run survived */
             errors: number;
             /** @description Null unless model_prices knows every model used */
             cost_usd: number | null;
@@ -415,7 +415,7 @@ export interface components {
             mcp_server: string | null;
             /** @description At most summary_max_chars characters */
             summary: string;
-            /** @description Name of the stored payload */
+            /** @description Name of the stored payload, read through /full */
             blob_path: string | null;
             /** @description For steps that end something */
             duration_ms: number | null;
@@ -432,7 +432,7 @@ export interface components {
             node: string | null;
             model: string | null;
             cost_usd: number | null;
-            /** @description Stored size */
+            /** @description Stored size, compressed */
             payload_bytes: number | null;
             /** @description Correlation and other values, such as trace_id and span_id */
             attributes: {
@@ -488,6 +488,19 @@ export interface components {
             /** @constant */
             deleted: true;
             run_id: string;
+        };
+        /** @description A step on a line of its own. */
+        ExportedEvent: components["schemas"]["StoredEvent"] & {
+            /** @description With include=payloads */
+            full_payload?: {
+                [key: string]: unknown;
+            };
+        };
+        ExportedEventExtended: components["schemas"]["StepExtended"] & {
+            /** @description With include=payloads */
+            full_payload?: {
+                [key: string]: unknown;
+            };
         };
         ExportError: {
             /** @constant */
@@ -600,7 +613,7 @@ export interface components {
         };
         SearchResult: {
             hits: components["schemas"]["SearchHit"][];
-            /** @description Matches */
+            /** @description Matches, counted up to 10000 */
             total: number;
             limit: number;
             offset: number;
@@ -612,7 +625,7 @@ export interface components {
         ComparedCall: {
             run_id: string;
             node: string | null;
-            /** @description The step that ended the call */
+            /** @description The step that ended the call, or the one that started it while it is open */
             event_id: string;
             summary: string;
             status: components["schemas"]["RunStatus"];
@@ -625,7 +638,7 @@ export interface components {
         };
         ComparedRow: {
             /**
-             * @description changed means another status
+             * @description changed means another status, summary or error
              * @enum {string}
              */
             change: "same" | "changed" | "only_a" | "only_b";
@@ -661,13 +674,14 @@ export interface components {
         /** @description An event on its way in. Unknown fields are ignored. */
         InFlightEvent: {
             /** @description Made when absent; repeat it to make a retry harmless */
-            event_id?: string;
+            event_id?: string | null;
+            /** @description No control characters, / or \, and neither . nor .. (ids are parts of URLs) */
             run_id: string;
             parent_run_id?: string | null;
             /** @description Found through the parents when absent */
             root_run_id?: string | null;
             event_type: components["schemas"]["EventType"];
-            /** @description ISO-8601 */
+            /** @description ISO-8601, or milliseconds since the epoch; now when absent */
             timestamp?: string | number | null;
             agent_name?: string | null;
             tool_name?: string | null;
@@ -689,10 +703,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description The step's name is an agent, whatever it calls */
-            is_agent?: boolean;
+            is_agent?: boolean | null;
+        } & {
+            [key: string]: unknown;
         };
         Rejection: {
-            /** @description Position in the request */
+            /** @description Position in the request, from 0 */
             index: number;
             error: string;
         };
@@ -737,20 +753,22 @@ export interface components {
             msg_type: "event";
             /** @description The root run */
             run_id: string;
-            payload: components["schemas"]["StoredEvent"];
+            payload: components["schemas"]["StoredEvent"] | components["schemas"]["StepExtended"];
         } | {
             /** @constant */
             msg_type: "run_update";
             run_id: string;
             payload: {
-                run: components["schemas"]["Run"];
+                run: components["schemas"]["Run"] | components["schemas"]["RunExtended"];
             };
         } | {
             /** @constant */
             msg_type: "catchup";
             run_id: string;
             payload: {
-                steps: components["schemas"]["StoredEvent"][];
+                /** @description With extended */
+                last_seq?: number;
+                steps: (components["schemas"]["StoredEvent"] | components["schemas"]["StepExtended"])[];
             };
         } | {
             /** @constant */
@@ -851,6 +869,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The request has a body, and this path takes none. */
+        NoBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "this path takes no body"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The Content-Type or Content-Encoding is not one of those listed. */
         UnsupportedMedia: {
             headers: {
@@ -890,8 +922,7 @@ export interface components {
         /** @description The ingestion queue has no room; nothing of the request was taken. */
         QueueFull: {
             headers: {
-                /** @description Seconds. */
-                "Retry-After"?: number;
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -901,6 +932,7 @@ export interface components {
         /** @description The store can't answer now, or the instance is stopping. */
         Unavailable: {
             headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -926,6 +958,17 @@ export interface components {
                 "application/x-protobuf": string;
             };
         };
+        /** @description A google.rpc.Status in the type of the request; the client may come back. */
+        OtlpBusy: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OtlpStatus"];
+                "application/x-protobuf": string;
+            };
+        };
     };
     parameters: {
         /** @description The run. */
@@ -936,7 +979,10 @@ export interface components {
         Scope: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Seconds. */
+        RetryAfter: number;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -967,6 +1013,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
         };
     };
     listRuns: {
@@ -1030,6 +1077,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1061,6 +1109,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1095,6 +1144,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1130,6 +1180,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1178,6 +1229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1209,12 +1261,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": components["schemas"]["Run"] | components["schemas"]["StoredEvent"] | components["schemas"]["ExportError"];
+                    "application/x-ndjson": components["schemas"]["Run"] | components["schemas"]["RunExtended"] | components["schemas"]["ExportedEvent"] | components["schemas"]["ExportedEventExtended"] | components["schemas"]["ExportError"];
                 };
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1242,6 +1295,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1269,6 +1323,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1316,6 +1371,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1390,6 +1446,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1420,6 +1477,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1449,6 +1507,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
@@ -1557,8 +1616,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
-            429: components["responses"]["OtlpStatus"];
-            503: components["responses"]["OtlpStatus"];
+            429: components["responses"]["OtlpBusy"];
+            503: components["responses"]["OtlpBusy"];
         };
     };
     getOpenApi: {
@@ -1582,6 +1641,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
         };
     };
     getDocs: {
@@ -1603,6 +1663,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
         };
     };
 }

@@ -50,7 +50,8 @@ function validatorText(rule: ParamRule): string {
 
 function textText(rule: ParamRule): string {
   const pattern = rule.pattern === undefined ? "" : `.regex(${String(new RegExp(rule.pattern))})`;
-  return `z.string()${bound("min", rule.minLength)}${bound("max", rule.maxLength)}${pattern}`;
+  const { minLength = 0, maxLength = Infinity } = rule;
+  return `${minLength === 0 && maxLength === Infinity ? "z.string()" : `text(${minLength}, ${maxLength})`}${pattern}`;
 }
 
 function bound(name: "min" | "max", value: number | undefined): string {

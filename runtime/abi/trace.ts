@@ -69,11 +69,18 @@ function intSchema(rule: ParamRule): z.ZodType<number, string> {
 }
 
 function textSchema(rule: ParamRule): z.ZodType<string, string> {
-  let text = z.string();
-  if (rule.minLength !== undefined) text = text.min(rule.minLength);
-  if (rule.maxLength !== undefined) text = text.max(rule.maxLength);
-  if (rule.pattern !== undefined) text = text.regex(new RegExp(rule.pattern));
-  return text;
+  const { minLength = 0, maxLength = Infinity, pattern } = rule;
+  const text = minLength === 0 && maxLength === Infinity ? z.string() : characters(minLength, maxLength);
+  return pattern === undefined ? text : text.regex(new RegExp(pattern));
+}
+
+/** A text of so many characters: code points, as JSON Schema counts them, where zod's own bounds count code units. */
+function characters(minimum: number, maximum: number): z.ZodString {
+  return z.string().check(({ value, issues }) => {
+    const count = [...value].length;
+    if (count < minimum) issues.push({ code: "too_small", origin: "string", minimum, inclusive: true, input: value });
+    if (count > maximum) issues.push({ code: "too_big", origin: "string", maximum, inclusive: true, input: value });
+  });
 }
 
 /** Routes made in memory; `trace.routes.ts` holds the same ones as code. */

@@ -1,14 +1,14 @@
 /** Identifiers: given ones are checked, and all of them have a number to be found by. */
 
 const MAX_ID_LENGTH = 200;
-// Control characters, and what could not be a path segment of a URL or a file name.
-const BAD_ID = /[\u0000-\u001f\u007f/\\]|^\.{1,2}$/;
+// Control characters, halves of characters, and what could not be a path segment of a URL or a file name.
+const BAD_ID = /[\u0000-\u001f\u007f/\\\ud800-\udfff]|^\.{1,2}$/u;
 
 /** Why a text can't be an identifier, or `null` when it can. */
 export function idProblem(id: string): string | null {
   if (id === "") return "must not be empty";
-  if (id.length > MAX_ID_LENGTH) return `must be at most ${MAX_ID_LENGTH} characters`;
-  return BAD_ID.test(id) ? "must not hold control characters, / or \\, nor be . or .." : null;
+  if (id.length > MAX_ID_LENGTH && [...id].length > MAX_ID_LENGTH) return `must be at most ${MAX_ID_LENGTH} characters`;
+  return BAD_ID.test(id) ? "must not hold control characters, halves of characters, / or \\, nor be . or .." : null;
 }
 
 const UUID_TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i;

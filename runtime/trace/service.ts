@@ -11,7 +11,7 @@ import type { HandlerContext } from "./handlers/context.js";
 import { createHandlers } from "./handlers/index.js";
 import { createAccess, isLoopbackName } from "./http/access.js";
 import { docsPage } from "./http/docs.js";
-import { httpRoutes, socketRoutes } from "./http/routes.js";
+import { errorHeaders, httpRoutes, socketRoutes } from "./http/routes.js";
 import { loadStatic } from "./http/static.js";
 import { createIdSource } from "../abi/id-source.js";
 import { Counters } from "./ingest/counters.js";
@@ -151,6 +151,7 @@ async function listen(options: ServiceOptions, context: HandlerContext): Promise
     ...httpRoutes(routeOptions),
     sockets: socketRoutes(routeOptions, SOCKET_BYTES),
     errorBody: (_, message) => JSON.stringify({ detail: message }),
+    errorHeaders: errorHeaders(),
     onError: (error, request) => log.error("a handler failed", { error, path: request.path }),
   });
   const wanted = settings.port;

@@ -91,6 +91,8 @@ export interface HttpServerOptions {
   readonly notFoundHeaders?: readonly string[];
   /** Body of the errors that the transport answers itself (400, 413, 500); `{"error":{"code","message"}}` by default. */
   readonly errorBody?: (code: string, message: string) => string;
+  /** Further headers of those errors. */
+  readonly errorHeaders?: HeaderList;
   /** A handler threw: a bug. The client has been answered 500. */
   readonly onError: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
 }

@@ -6,7 +6,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { BodyReader, copyBytes } from "./body.js";
-import type { HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
+import type { HeaderList, HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
 import { loadUws } from "./uws-load.js";
 import { UwsReply } from "./uws-reply.js";
@@ -39,22 +39,27 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
       (error) => report(error, { method: "GET", path: route.pattern }),
     ));
   }
-  const errorBody = options.errorBody ?? defaultErrorBody;
-  for (const route of options.routes) register(app, route, report, errorBody);
+  const { errorBody = defaultErrorBody, errorHeaders = [] } = options;
+  const own: OwnAnswers = { body: errorBody, headers: [...JSON_HEADERS, ...errorHeaders] };
+  for (const route of options.routes) register(app, route, report, own);
   const { notFoundHeaders = NONE } = options;
-  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, bodyLimitBytes: 0 }, report, errorBody);
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, bodyLimitBytes: 0 }, report, own);
   return new UwsServer(uws, app);
 }
 
-type ErrorBody = NonNullable<HttpServerOptions["errorBody"]>;
+/** How the errors look that are answered here, before or instead of a handler. */
+interface OwnAnswers {
+  readonly body: NonNullable<HttpServerOptions["errorBody"]>;
+  readonly headers: HeaderList;
+}
 
 function defaultErrorBody(code: string, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }
 
-function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onError"], errorBody: ErrorBody): void {
+function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onError"], own: OwnAnswers): void {
   const { pattern } = route;
-  const handle = requestHandler(route, onError, errorBody);
+  const handle = requestHandler(route, onError, own);
   switch (route.method) {
     case "GET":
       app.get(pattern, handle);
@@ -80,9 +85,9 @@ function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onE
   }
 }
 
-function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], errorBody: ErrorBody): UwsHandler {
+function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], own: OwnAnswers): UwsHandler {
   const readHead = headReader(route);
-  const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, errorBody };
+  const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, own };
 
   /** The one guard around handlers: nothing they throw or reject with passes it. */
   const run = (request: CopiedRequest, reply: UwsReply): void => {
@@ -96,7 +101,7 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"],
     reply.corked = false;
   };
   const fail = (error: unknown, request: CopiedRequest, reply: UwsReply): void => {
-    reply.send(500, JSON_HEADERS, errorBody("internal", "internal error"));
+    reply.send(500, own.headers, own.body("internal", "internal error"));
     onError(error, request);
   };
 
@@ -111,7 +116,7 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"],
       }
     });
     if (request.length === CONFLICTING) {
-      reply.sendAndClose(400, JSON_HEADERS, errorBody("bad_request", "two different Content-Length headers"));
+      reply.sendAndClose(400, own.headers, own.body("bad_request", "two different Content-Length headers"));
       return;
     }
     const hasBody = request.length === "" || request.length === "0" ? req.getHeader("transfer-encoding") !== "" : true;
@@ -150,12 +155,12 @@ function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, lim
 
 interface BodyLimit {
   readonly limitBytes: number;
-  readonly errorBody: ErrorBody;
+  readonly own: OwnAnswers;
 }
 
-function refuseBody(reply: UwsReply, { limitBytes, errorBody }: BodyLimit): void {
+function refuseBody(reply: UwsReply, { limitBytes, own }: BodyLimit): void {
   const message = limitBytes === 0 ? "this path takes no body" : `the body is larger than ${limitBytes} bytes`;
-  reply.sendAndClose(413, JSON_HEADERS, errorBody("body_too_large", message));
+  reply.sendAndClose(413, own.headers, own.body("body_too_large", message));
 }
 
 /** In place of a length: there are two that differ. A proxy before us may have believed the other one. */

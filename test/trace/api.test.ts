@@ -158,6 +158,19 @@ test("search, compare and sessions answer over HTTP", async () => {
   assert.deepEqual([(await trace.get("/api/compare?a=r1&b=zzz")).status, (await trace.get("/api/sessions")).json["total"]], [404, 0]);
 });
 
+test("texts that stores and query languages stumble over are ordinary text", async () => {
+  const odd = await startTrace();
+  await odd.ingest([{ run_id: "h", event_id: "h1", event_type: "chain_start", agent_name: "a\ud800", summary: "nul\u0000byte", session_id: "half \ud83d", tags: ["\udc00"], error_message: "\u0000" }, { run_id: "😀".repeat(200), event_type: "chain_start" }]);
+  await odd.settle();
+  assert.deepEqual(((await odd.get("/api/sessions")).json["sessions"] as Json[]).map((session) => [session["session_id"], session["run_count"]]), [["half \ufffd", 1]]);
+  for (const q of ["a%00b", "%00", "%22", "AND", "NEAR(", "a%22b*", "*", "%ff"]) assert.equal((await odd.get(`/api/search?q=${q}`)).status, 200, q);
+  assert.equal((await odd.get(`/api/runs?tag=${encodeURIComponent("😀".repeat(200))}`)).status, 200);
+  assert.equal((await odd.get(`/api/runs/${encodeURIComponent("😀".repeat(200))}`)).status, 200);
+  const refused = await odd.send("POST", "/api/ingest", [{ run_id: "\ud800", event_type: "retry" }, { run_id: "x", event_type: "retry", is_agent: 5 }]);
+  assert.deepEqual((refused.json["rejected"] as Json[]).map((entry) => entry["index"]), [0, 1]);
+  await odd.dispose();
+});
+
 test("unknown paths are 404, other methods 405 with Allow, a slash too many is redirected", async () => {
   assert.deepEqual((await trace.get("/api/nope")).json, { detail: "Not Found" });
   const wrong = await trace.send("POST", "/api/runs", "");

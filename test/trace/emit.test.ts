@@ -12,6 +12,9 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("trace emit");
 
+/** Around every bound of the document; lengths count characters. */
+const PROBES = ["", "x", "0", "1", "200", "201", "abc", "all", "run:x", "jsonl", ...[200, 201, 500, 501].flatMap((length) => ["x".repeat(length), "😀".repeat(length)])];
+
 async function emitted(): Promise<ReadonlyMap<string, string>> {
   const host = nodeHost();
   const { operations, summaries } = parseTraceApi(await readFile(repo("specs/trace.openapi.yaml"), "utf8"));
@@ -34,6 +37,11 @@ test("emitted routes validate exactly as the routes made in memory", async () =>
     assert.deepEqual(rest, wantedRest, id);
     for (const io of ["input", "output"] as const) {
       assert.deepEqual(z.toJSONSchema(params as z.ZodType, { io, unrepresentable: "any" }), z.toJSONSchema(wanted, { io, unrepresentable: "any" }), `${id} ${io}`);
+    }
+    for (const probe of PROBES) {
+      const given = Object.fromEntries((operations.find((operation) => operation.id === id)?.params ?? []).map(({ name }) => [name, probe]));
+      const issues = (schema: unknown): unknown => (schema as z.ZodType).safeParse(given).error?.issues ?? "valid";
+      assert.deepEqual(issues(params), issues(wanted), `${id} ${JSON.stringify(probe)}`);
     }
   }
 });

@@ -29,7 +29,7 @@ export function ingestHandlers(context: HandlerContext): IngestHandlers {
       // Not committed, and not lost either: they wait until the store can be reached again.
       if (lost instanceof StoreUnavailableError) return { status: 202, body: { accepted, rejected, queue_depth: queue.depth } };
       if (lost instanceof StorageFullError) return { status: 507, body: detail("the disk is full; the events were not stored") };
-      if (lost !== null) return { status: 503, body: detail("the events could not be stored") };
+      if (lost !== null) return { status: 503, body: detail("the events could not be stored"), headers: RETRY_AFTER };
       return { status: 200, body: { accepted, rejected, queue_depth: queue.depth } };
     },
 
@@ -56,7 +56,7 @@ function refused(refusal: Refusal) {
     case "away":
       return { status: 503, body: detail("the store can't be reached; nothing of the request was taken"), headers: RETRY_AFTER } as const;
     case "stopping":
-      return { status: 503, body: detail("the service is stopping") } as const;
+      return { status: 503, body: detail("the service is stopping"), headers: RETRY_AFTER } as const;
     default:
       return refusal satisfies never;
   }

@@ -99,6 +99,11 @@ function sharedHeaders(allowOrigin: string | null): HeaderList {
   ];
 }
 
+/** Of answers that no handler gives, such as 413: nothing is known there of who asks. */
+export function errorHeaders(): HeaderList {
+  return withPolicy({ status: 413 }, sharedHeaders(null));
+}
+
 function withPolicy(answer: AnyAnswer, shared: HeaderList): HeaderList {
   const has = (name: string): boolean => answer.headers?.some(([given]) => given === name) === true;
   return [

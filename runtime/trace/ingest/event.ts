@@ -60,7 +60,7 @@ export function readEvent(value: unknown, options: ReadOptions, redactor: Redact
     tokensIn: numberOf(fields["token_input"]),
     tokensOut: numberOf(fields["token_output"]),
     error,
-    tags: tags === undefined || tags === null ? null : tags.map((tag) => cutText(clean(tag), MAX_NAME)),
+    tags: tags === undefined || tags === null ? null : tags.map((tag) => cutText(clean(whole(tag)), MAX_NAME)),
     session: named("session_id"),
     user: named("user_id"),
     model: named("model"),
@@ -98,13 +98,20 @@ function fieldProblem(fields: Fields): string | null {
   if (tags !== undefined && tags !== null && !(Array.isArray(tags) && tags.length <= MAX_TAGS && tags.every((tag) => typeof tag === "string"))) {
     return `tags must be a list of at most ${MAX_TAGS} texts`;
   }
+  const isAgent = fields["is_agent"];
+  if (isAgent !== undefined && isAgent !== null && typeof isAgent !== "boolean") return "is_agent must be true, false or null";
   const attributes = fields["attributes"];
   if (attributes !== undefined && attributes !== null && (typeof attributes !== "object" || Array.isArray(attributes))) return "attributes must be an object or null";
   return null;
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
+  return typeof value === "string" ? whole(value) : null;
+}
+
+/** Halves of characters, which no store keeps as they are, become U+FFFD here, so that every copy is the same text. */
+function whole(text: string): string {
+  return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }
 
 function numberOf(value: unknown): number | null {
@@ -114,7 +121,7 @@ function numberOf(value: unknown): number | null {
 /** A name on one line; an empty one is none. */
 function nameOf(value: unknown, clean: (text: string) => string): string | null {
   if (typeof value !== "string" || value === "") return null;
-  const text = clean(value);
+  const text = clean(whole(value));
   return cutText(/[\u0000-\u001f]/.test(text) ? text.replace(/[\u0000-\u001f]+/g, " ") : text, MAX_NAME);
 }
 

@@ -39,7 +39,8 @@ export interface Term {
 /** Words and "phrases" of a question; a trailing * asks for a prefix. */
 export function searchTerms(q: string): readonly Term[] {
   const terms: Term[] = [];
-  for (const match of q.matchAll(/"([^"]*)"?|(\S+)/g)) {
+  // FTS5 reads a question up to its first NUL.
+  for (const match of q.replaceAll("\0", " ").matchAll(/"([^"]*)"?|(\S+)/g)) {
     const phrase = match[1];
     if (phrase !== undefined) terms.push({ text: phrase, prefix: false });
     else terms.push({ text: (match[2] ?? "").replace(/\*$/, ""), prefix: (match[2] ?? "").endsWith("*") });

@@ -50,7 +50,11 @@ export class RunReads {
 
   sessions(limit: number, offset: number): Schemas["SessionList"] {
     const total = this.#sql.sessionCount.get() ?? 0;
-    const sessions = this.#sql.sessions.all(limit, offset).map(({ session }) => sessionOf(session, this.#sql.runsOfSession.all(session).map(runRow)));
+    const sessions = this.#sql.sessions.all(limit, offset).flatMap(({ session }) => {
+      const runs = this.#sql.runsOfSession.all(session).map(runRow);
+      // None: deleted since the list was read.
+      return runs.length === 0 ? [] : [sessionOf(session, runs)];
+    });
     return { sessions, total, limit, offset };
   }
 }
