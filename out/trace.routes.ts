@@ -32,7 +32,7 @@ export const listRuns = {
   params: z.object({
     status: z.string().regex(/^(running|completed|failed|all)$/).default("all"),
     limit: integer.pipe(z.int().min(1).max(200)).default(50),
-    offset: integer.pipe(z.int().min(0)).default(0),
+    offset: integer.pipe(z.int().min(0).max(999999999999999)).default(0),
     tag: text(1, 200).optional(),
     q: text(1, 200).optional(),
     session: text(1, 200).optional(),
@@ -180,7 +180,7 @@ export const listSessions = {
   pathParams: [],
   params: z.object({
     limit: integer.pipe(z.int().min(1).max(200)).default(50),
-    offset: integer.pipe(z.int().min(0)).default(0),
+    offset: integer.pipe(z.int().min(0).max(999999999999999)).default(0),
   }),
 } as const satisfies rt.TraceRoute<operations["listSessions"]>;
 

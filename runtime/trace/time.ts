@@ -1,8 +1,8 @@
 /** Times are whole microseconds since the epoch inside, and ISO-8601 text on the wire. */
 
-/** 0001-01-01 and 9999-12-31T23:59:59.999999Z, the range that the wire form can show. */
-const FIRST_US = -62_135_596_800_000_000;
-const LAST_US = 253_402_300_799_999_999;
+/** 0001-01-01 and 9999-12-31T23:59:59.999Z, the range that the wire form can show, in milliseconds. */
+const FIRST_MS = -62_135_596_800_000;
+const LAST_MS = 253_402_300_799_999;
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/;
 
@@ -11,7 +11,7 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9
  * outside the years 1 to 9999. A text without a zone is UTC.
  */
 export function parseTime(value: unknown): number | null {
-  if (typeof value === "number") return inRange(Math.round(value * 1000));
+  if (typeof value === "number") return micros(Math.floor(value), Math.round((value - Math.floor(value)) * 1000));
   if (typeof value !== "string") return null;
   const match = ISO.exec(value);
   if (match === null) return null;
@@ -21,7 +21,8 @@ export function parseTime(value: unknown): number | null {
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1) return null;
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zoneSeconds(zone);
-  return inRange(date.getTime() * 1000 + seconds * 1e6 + Math.trunc(Number(fraction.padEnd(9, "0")) / 1000));
+  const rest = Math.trunc(Number(fraction.padEnd(9, "0")) / 1000);
+  return micros(date.getTime() + seconds * 1000 + Math.trunc(rest / 1000), rest % 1000);
 }
 
 function zoneSeconds(zone: string): number {
@@ -30,15 +31,19 @@ function zoneSeconds(zone: string): number {
   return sign * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
 }
 
-function inRange(us: number): number | null {
-  return us >= FIRST_US && us <= LAST_US ? us : null;
+/** Before 1684 and after 2255 a number no longer holds every microsecond; times there are whole milliseconds. */
+function micros(ms: number, rest: number): number | null {
+  if (!(ms >= FIRST_MS && ms <= LAST_MS)) return null;
+  const us = ms * 1000 + rest;
+  return Number.isSafeInteger(us) ? us : ms * 1000;
 }
 
 /** `2026-11-20T11:54:40.774752Z`; the fraction has six digits and is left out when it is zero. */
 export function formatTime(us: number): string {
-  const ms = Math.floor(us / 1000);
+  const exact = Number.isSafeInteger(us);
+  const ms = exact ? Math.floor(us / 1000) : Math.min(LAST_MS, Math.max(FIRST_MS, Math.round(us / 1000)));
   const text = new Date(ms).toISOString();
-  const rest = us - ms * 1000;
+  const rest = exact ? us - ms * 1000 : 0;
   if (rest === 0 && text.endsWith(".000Z")) return `${text.slice(0, -5)}Z`;
   return `${text.slice(0, -1)}${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}Z`;
 }

@@ -51,6 +51,8 @@ export interface HttpRoute {
   readonly readsQuery?: boolean;
   /** Largest body accepted, in bytes; more is answered 413. 0 (the default) refuses any body. */
   readonly bodyLimitBytes?: number;
+  /** A body is read and thrown away, up to a bound: the answer is the same with and without one. */
+  readonly ignoresBody?: boolean;
   readonly handler: (request: HttpRequest, reply: HttpReply) => void | Promise<void>;
 }
 

@@ -48,7 +48,7 @@ export class UwsReply implements HttpReply {
     this.answered = true;
     this.res.cork(() => {
       writeHead(this.res, status, headers);
-      this.res.end(body, true);
+      this.res.end(this.head ? "" : body, true);
     });
   }
 

@@ -43,7 +43,7 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
   const own: OwnAnswers = { body: errorBody, headers: [...JSON_HEADERS, ...errorHeaders] };
   for (const route of options.routes) register(app, route, report, own);
   const { notFoundHeaders = NONE } = options;
-  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, bodyLimitBytes: 0 }, report, own);
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, ignoresBody: true }, report, own);
   return new UwsServer(uws, app);
 }
 
@@ -87,7 +87,7 @@ function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onE
 
 function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], own: OwnAnswers): UwsHandler {
   const readHead = headReader(route);
-  const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, own };
+  const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, ignored: route.ignoresBody === true, own };
 
   /** The one guard around handlers: nothing they throw or reject with passes it. */
   const run = (request: CopiedRequest, reply: UwsReply): void => {
@@ -133,8 +133,15 @@ function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, lim
     return;
   }
   let reader: BodyReader | null = null;
+  let ignoredBytes = 0;
   res.onData((chunk, isLast) => {
     if (reply.aborted || reply.answered) return;
+    if (limit.ignored) {
+      ignoredBytes += chunk.byteLength;
+      if (isLast) run(request, reply);
+      else if (ignoredBytes > DISCARD_BYTES) refuseBody(reply, limit);
+      return;
+    }
     if (reader === null && isLast && chunk.byteLength <= limitBytes) {
       request.borrow(chunk);
       run(request, reply);
@@ -155,6 +162,7 @@ function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, lim
 
 interface BodyLimit {
   readonly limitBytes: number;
+  readonly ignored: boolean;
   readonly own: OwnAnswers;
 }
 

@@ -89,6 +89,14 @@ test("a route without a body limit refuses any body and runs no handler", async 
   });
 });
 
+test("what matches no route gets its answer with a body and without; a HEAD is never answered with one", async () => {
+  await withServer([{ method: "GET", pattern: "/none", handler: (_, reply) => reply.send(200, [], "ok") }], async ({ port }) => {
+    for (const body of ["", "x", "x".repeat(100_000)]) assert.equal((await rawHttp(port, rawPost("/nowhere", body))).status, 404, String(body.length));
+    const head = await rawHttp(port, "HEAD /none HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n{}");
+    assert.deepEqual([head.status, head.body], [413, ""]);
+  });
+});
+
 test("two different Content-Length headers are refused, two equal ones are not", async () => {
   await withServer([{ method: "POST", pattern: "/echo", bodyLimitBytes: 100, handler: echo }], async ({ port }) => {
     const post = (first: number, second: number): string =>

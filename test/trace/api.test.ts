@@ -257,7 +257,8 @@ test("bodies that can't be read are refused with the right status and a detail",
   const huge = await rawHttp(trace.port, `POST /api/ingest HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n[`);
   assert.equal(huge.status, 413);
   assert.equal(typeof (JSON.parse(huge.body) as Json)["detail"], "string");
-  assert.equal((await rawHttp(trace.port, rawPost("/api/runs", "{}"))).status, 413);
+  assert.equal((await rawHttp(trace.port, `GET /api/runs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n{}`)).status, 413);
+  for (const [path, status] of [["/api/runs", 405], ["/api/nope", 404]] as const) assert.equal((await rawHttp(trace.port, rawPost(path, "{}"))).status, status, "a body hides no wrong path");
 }, { timeoutMs: 30_000 });
 
 test("payloads of any shape come back: deep, array, text, with hostile keys", async () => {

@@ -301,7 +301,8 @@ export class Recorder {
 
   #price(event: Incoming): number | null {
     if (event.model === null || (event.tokensIn === null && event.tokensOut === null)) return null;
-    const price = this.options.prices[event.model];
+    const { prices } = this.options;
+    const price = Object.hasOwn(prices, event.model) ? prices[event.model] : undefined;
     return price === undefined ? null : Math.round(((event.tokensIn ?? 0) * price.input + (event.tokensOut ?? 0) * price.output) * 1000);
   }
 
