@@ -32,6 +32,7 @@ test("with a token every endpoint but the public ones asks for it, unknown paths
     ["/api/runs", 401], ["/api/runs/x", 401], ["/api/stats", 401], ["/api/runs?limit=0", 401], ["/uix", 401], ["/favicon.ico", 401], ["/api/nope", 401],
   ];
   for (const [path, status] of table) assert.equal((await raw(gated, path, {})).status, status, path);
+  for (const path of ["/api/health", "/docs", "/openapi.json"]) assert.equal((await raw(gated, path, {}, "PUT")).status, 405, path);
   assert.equal((await gated.send("POST", "/api/ingest", [])).status, 401);
   assert.equal((await gated.send("DELETE", "/api/runs/x")).status, 401);
   assert.equal((await gated.send("POST", "/v1/traces", "{}", { "content-type": "application/json" })).status, 401);

@@ -51,7 +51,7 @@ export function httpRoutes(options: RouteOptions): Pick<HttpServerOptions, "rout
     page("GET", "/docs.js", () => ({ status: 200, type: "text/javascript; charset=utf-8", bytes: DOCS_JS, headers: [["cache-control", "no-cache"]] })),
   ];
   const preflight: HttpRoute = { method: "OPTIONS", pattern: "/*", headers: HEADERS, handler: (request, reply) => answerPreflight(options, patterns, request, reply) };
-  const notFound: HttpRoute["handler"] = (request, reply) => guarded(options, request, reply, PUBLIC_PATHS.test(request.path), () => otherAnswer(patterns, request));
+  const notFound: HttpRoute["handler"] = (request, reply) => guarded(options, request, reply, isPublicPath(patterns, request.path), () => otherAnswer(patterns, request));
   return { routes: [...served, ...pages, preflight], notFound, notFoundHeaders: HEADERS };
 }
 
@@ -116,6 +116,11 @@ function withPolicy(answer: AnyAnswer, shared: HeaderList): HeaderList {
 interface Pattern {
   readonly route: TraceRoute;
   readonly pattern: string;
+}
+
+/** A path that needs no token, whatever the method. */
+function isPublicPath(patterns: readonly Pattern[], path: string): boolean {
+  return PUBLIC_PATHS.test(path) || patterns.some(({ route, pattern }) => route.public && matches(pattern, path));
 }
 
 /** What no route answers: a slash too many, another method, or nothing at all. */
