@@ -748,6 +748,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "param": {
           "description": "Name of the argument that carries the text.",
           "type": "string",
+          "pattern": "^(?!(?:constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf)$|__)[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+          "patternErrorMessage": "the name of the query's argument has 1 to 64 letters, digits, underscores, dots and hyphens, starts with a letter, and is none that clients written in JavaScript find in every object",
           "default": "query"
         },
         "required": {
@@ -848,8 +850,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "name": {
           "description": "Name of the argument.",
           "type": "string",
-          "pattern": "^[a-z][a-z0-9_]{0,31}$",
-          "patternErrorMessage": "a parameter name has 1 to 32 lower-case letters, digits and underscores and starts with a letter"
+          "pattern": "^(?!constructor$)[a-z][a-z0-9_]{0,31}$",
+          "patternErrorMessage": "a parameter name has 1 to 32 lower-case letters, digits and underscores, starts with a letter, and is not 'constructor', which clients written in JavaScript find in every object"
         },
         "path": {
           "description": "Payload field it filters on; the name when only op is given.",

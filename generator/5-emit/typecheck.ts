@@ -21,14 +21,16 @@ const home = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** @throws CompilerBug naming file, line and message of every type error. */
 export async function typecheck(files: ReadonlyMap<string, string>): Promise<void> {
   const { Project, ts } = await import("ts-morph");
-  const nodeTypes = hasNodeTypes();
+  const nodeTypes = nodeTypeRoot();
   const project = new Project({
     skipAddingFilesFromTsConfig: true,
     compilerOptions: {
       target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext,
       // NodeNext would ask the disk which kind of module each file is, and these files are not there.
       moduleResolution: ts.ModuleResolutionKind.Bundler,
-      lib: ["lib.es2023.d.ts"], types: nodeTypes ? ["node"] : [],
+      lib: ["lib.es2023.d.ts"],
+      // Looked for beside the package: TypeScript itself would start at the current directory.
+      types: nodeTypes === null ? [] : ["node"], typeRoots: nodeTypes === null ? [] : [nodeTypes],
       strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noUnusedParameters: true,
       skipLibCheck: true, noEmit: true,
       paths: {
@@ -39,7 +41,7 @@ export async function typecheck(files: ReadonlyMap<string, string>): Promise<voi
   });
   // In the package's own folder, so that zod is found where the package finds it. Nothing is saved.
   const folder = join(home, ".generated");
-  if (!nodeTypes) project.createSourceFile(join(folder, "platform.d.ts"), PLATFORM);
+  if (nodeTypes === null) project.createSourceFile(join(folder, "platform.d.ts"), PLATFORM);
   const sources = [...files]
     .filter(([path]) => path.endsWith(".ts"))
     .map(([path, text]) => ({ path, source: project.createSourceFile(join(folder, path), text) }));
@@ -58,11 +60,11 @@ function typesOf(module: string, sample = module): string {
   return join(home, `${module}${extension}`);
 }
 
-function hasNodeTypes(): boolean {
+/** The folder that holds the types of Node.js, when they are installed. */
+function nodeTypeRoot(): string | null {
   try {
-    createRequire(import.meta.url).resolve("@types/node/package.json");
-    return true;
+    return dirname(dirname(createRequire(import.meta.url).resolve("@types/node/package.json")));
   } catch {
-    return false;
+    return null;
   }
 }

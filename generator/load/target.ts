@@ -22,7 +22,7 @@ const FALLBACK: EmbeddingPlan = { provider: "local", model: "hashing-256", dims:
 
 /** @throws RangeError when the connection can't be loaded, or two tools embed the collection differently. */
 export function loadTarget({ plans, checked }: Compiled, connection: string, collection: string, base: URL): LoadTarget {
-  const plan = plans.connections[connection];
+  const plan = Object.hasOwn(plans.connections, connection) ? plans.connections[connection] : undefined;
   if (plan === undefined) throw new RangeError(`the catalog has no connection '${connection}'; it has ${Object.keys(plans.connections).join(", ") || "none"}`);
   if (plan.backend !== "sqlite") throw new RangeError(`connection '${connection}' is a ${plan.backend} store; only sqlite stores are filled by load`);
   const path = plan.settings["path"];

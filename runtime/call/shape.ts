@@ -49,7 +49,7 @@ function project(fields: NonNullable<OutputPlan["fields"]>, source: Row, rules: 
     if (value !== undefined) setKey(shaped, field, value);
     else if (!rules.some((rule) => rule.omits && covers(rule.path, field))) {
       missing = true;
-      shaped[field] = null;
+      setKey(shaped, field, null);
     }
   }
   return missing;

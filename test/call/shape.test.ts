@@ -120,6 +120,8 @@ test("a record may hold any key", () => {
   const row = JSON.parse(`{"__proto__": {"admin": true}, "constructor": 1}`) as Row;
   const [found] = shaped({}, row).rows;
   assert.equal(JSON.stringify(found), `{"__proto__":{"admin":true},"constructor":1}`);
+  const absent = shaped({ fields: ["__proto__", "constructor"] }, { a: 1 });
+  assert.equal(JSON.stringify(absent.rows[0]), `{"__proto__":null,"constructor":null}`);
   assert.equal((found as { admin?: boolean }).admin, undefined);
 });
 

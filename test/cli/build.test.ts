@@ -244,6 +244,19 @@ test("the committed output of the quickstart is up to date", async () => {
   assert.equal(await run(["build", "specs/examples/quickstart/tools.yaml", "--check"], io), EXIT.OK, io.out() + io.err());
 }, { timeoutMs: 60_000 });
 
+test("--check works from any folder, wherever the types of Node are", () =>
+  inProject(async (folder, build) => {
+    await build();
+    const here = process.cwd();
+    process.chdir(folder);
+    try {
+      const { code, err } = await build("--check");
+      assert.deepEqual([code, err], [EXIT.OK, "out is up to date with tools.yaml\n"]);
+    } finally {
+      process.chdir(here);
+    }
+  }), { timeoutMs: 60_000 });
+
 test("the quickstart can be copied anywhere and built", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-copy-"));
   try {

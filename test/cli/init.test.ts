@@ -1,6 +1,6 @@
 /** `toolsrv init`: what it writes, what it leaves alone, and that the result works as it is. */
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, sep } from "node:path";
@@ -144,6 +144,44 @@ test("the workflow checks the committed output", () => {
   const commands = workflow.jobs.check.steps.map((step: { run?: string }) => step.run);
   assert.ok(commands.includes("npx toolsrv build --check"));
 });
+
+test("the workflow refuses a pull request that breaks callers or weakens isolation, and no other", async () => {
+  const cwd = emptyFolder();
+  await init(cwd);
+  const workflow = parse(readFileSync(join(cwd, ".github/workflows/tools.yml"), "utf8"));
+  const step = workflow.jobs.check.steps.find((each: { run?: string }) => each.run?.includes("toolsrv diff") === true);
+  assert.deepEqual([step.if, step.env.BASE], ["github.event_name == 'pull_request'", "${{ github.event.pull_request.base.sha }}"]);
+  const git = (...words: readonly string[]): string => execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...words], { cwd, encoding: "utf8" });
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "-m", "nothing yet");
+  const first = git("rev-parse", "HEAD").trim();
+  git("add", "tools.yaml");
+  git("commit", "--quiet", "-m", "the catalog");
+  const second = git("rev-parse", "HEAD").trim();
+  const before = readFileSync(join(cwd, "tools.yaml"), "utf8");
+  const fence = /^ +static_filters:\n(?: +- .*\n| +must:.*\n)+/m;
+  assert.match(before, fence);
+  const table: readonly (readonly [what: string, base: string, edit: (text: string) => string, code: number, told: RegExp])[] = [
+    ["the first catalog", first, (text) => text, 0, /^$/],
+    ["no change", second, (text) => text, 0, /^$/],
+    ["a comment", second, (text) => `${text}# a note\n`, 0, /^$/],
+    ["a guard less", second, (text) => text.replace(fence, ""), 1, /^::error file=tools\.yaml,line=\d+.*isolation-weakening/m],
+    ["a tool less", second, (text) => text.replace("name: search_help", "name: find_help"), 1, /^::error file=tools\.yaml.*breaking/m],
+  ];
+  for (const [what, base, edit, code, told] of table) {
+    writeFileSync(join(cwd, "tools.yaml"), edit(before));
+    const ended = await shell(step.run.replaceAll("npx toolsrv", JSON.stringify(repo("bin/toolsrv"))), cwd, { BASE: base });
+    assert.equal(ended.code, code, `${what}: ${ended.output}`);
+    assert.match(ended.output, told, what);
+  }
+}, { timeoutMs: 60_000 });
+
+/** Runs a step as the runner of a workflow does. */
+function shell(script: string, cwd: string, env: { readonly [name: string]: string }): Promise<{ readonly code: number; readonly output: string }> {
+  return new Promise((resolve) => {
+    execFile("bash", ["-e", "-o", "pipefail", "-c", script], { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }));
+  });
+}
 
 test("the catalog passes its own validator without a word", async () => {
   const cwd = emptyFolder();

@@ -74,7 +74,8 @@ test("the result is cut at 20,000 characters, never within one", async () => {
 
 test("exit codes: 2 for what was asked wrongly, 3 for a call that failed", async () => {
   const table: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [
-    [["test", "tools.yaml", "search_thing", "--env-file", ".env"], EXIT.USAGE, /^invalid_arguments: unknown tool 'search_thing' \(did you mean 'search_things'\?\)/],
+    [["test", "tools.yaml", "search_thing", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: the catalog has no tool 'search_thing'; did you mean 'search_things'\?\nits tools: search_things(, \w+)*\n$/],
+    [["test", "tools.yaml", "run_tool", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: the catalog has no tool 'run_tool'\nits tools: search_things/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", '{"min_size":"x"}'], EXIT.USAGE, /^invalid_arguments: min_size: expected .*, received string\n$/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", "[1]"], EXIT.USAGE, /arguments: expected object, received array/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", "{"], EXIT.USAGE, /--args is not JSON/],

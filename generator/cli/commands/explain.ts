@@ -5,11 +5,11 @@ import type { Program } from "../../../runtime/abi/call.js";
 import { checkArgs, type ToolDefinition, type Validator } from "../../../runtime/abi/params.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
-import { nearestName } from "../../../runtime/abi/nearest.js";
 import { exampleArguments, recordQueries } from "../../explain/record.js";
 import { explainText, type ExplainedCall, type Explanation } from "../../explain/text.js";
 import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
+import { unknownTool } from "../../printers/unknown-tool.js";
 import { programOf } from "../../program.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -24,8 +24,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const tool = invocation.args[1] ?? "";
   const names = Object.keys(compiled.plans.tools);
   if (!names.includes(tool)) {
-    const meant = nearestName(tool, names);
-    io.stderr.write(`toolsrv explain: the catalog has no tool '${tool}'${meant === null ? "" : `; did you mean '${meant}'?`}\n`);
+    io.stderr.write(unknownTool("explain", tool, names));
     return EXIT.USAGE;
   }
   const explanation = await explain(compiled, tool, given);

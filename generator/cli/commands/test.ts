@@ -2,6 +2,7 @@
 import type { Program } from "../../../runtime/abi/call.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
 import { openCatalog } from "../../printers/open-catalog.js";
+import { unknownTool } from "../../printers/unknown-tool.js";
 import { programOf } from "../../program.js";
 import { UsageError, type CommandModule, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -14,9 +15,14 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const args = readArgs(options["args"]);
   const catalog = await openCatalog(invocation, io);
   if (catalog === null) return EXIT.USAGE;
+  const tool = words[1] ?? "";
+  const names = Object.keys(catalog.compiled.plans.tools);
+  if (!names.includes(tool)) {
+    io.stderr.write(unknownTool("test", tool, names));
+    return EXIT.USAGE;
+  }
   const program = programOf(catalog.compiled.plans, { base: catalog.base });
   const [{ createEngine }, { isToolError }] = await Promise.all([import("../../../runtime/call/engine.js"), import("../../../runtime/abi/errors.js")]);
-  const tool = words[1] ?? "";
   const showPlan = options["show-plan"] === true;
   if (showPlan) printPlan(program, tool, io);
   const engine = createEngine(program, { env: catalog.env, now: () => io.host.monotonic() });
