@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke opa schemathesis bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance opa schemathesis bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -76,6 +76,10 @@ smoke: out-check
 # The Rego tests against the real opa, compiled by Go where it is; skipped, with the reason, elsewhere.
 opa: build
 	@.ci/opa
+
+# The official MCP conformance suites against the runtime; skipped, with the reason, where npm cannot be had.
+conformance: build
+	@node dist/test/conformance/run.js
 
 # Ratios against peers in the same run; CASES="tools-call" runs some. wrk makes the load where it is installed.
 bench: out-check

@@ -4,6 +4,7 @@
  */
 import type { AdapterModule } from "../adapters/adapter.js";
 import type { ToolError } from "./errors.js";
+import type { ExtraTools } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
@@ -151,6 +152,8 @@ export interface Program {
   readonly plans: PlanTable;
   /** In the order of tools/list; meta tools are added by the runtime. */
   readonly tools: readonly ToolDefinition[];
+  /** Tools that no catalog declares; a server lists them after the compiled ones. */
+  readonly extra?: ExtraTools;
   /** Validators and handlers; loaded after the handshake is answered, so that a start stays fast. */
   readonly code: () => Promise<ToolCode>;
   /** Only the backends this catalog names. */

@@ -4,14 +4,14 @@
  */
 import type { Caller, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
+import type { ExtraCall, ExtraResult, ExtraTool, Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import type { Json } from "../abi/plan.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { answer, type Answer } from "./answer.js";
 import { CAPABILITIES_KEY, errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isObject, metaOf, resultText, type Request, type RequestId } from "./jsonrpc.js";
-import type { ExtraCall, ExtraResult, ExtraTool, ExtraTools } from "./extra-tools.js";
 import { resolveTarget } from "./meta-tools.js";
-import { Progress, progressTokenOf, tell, tellFromTool, type Severity } from "./notify.js";
+import { Progress, progressTokenOf, tell, tellFromTool } from "./notify.js";
 import { contentResult, envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
@@ -47,11 +47,12 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
 }
 
 function isKnown(mcp: McpServer, tool: string): boolean {
-  return Object.hasOwn(mcp.engine.program.plans, tool) || extraTool(mcp.extra, tool) !== null;
+  return Object.hasOwn(mcp.engine.program.plans, tool) || extraTool(mcp, tool) !== null;
 }
 
-function extraTool(extra: ExtraTools | null, name: string): ExtraTool | null {
-  return extra?.definitions.find((definition) => definition.name === name) ?? null;
+function extraTool({ engine }: McpServer, name: string): ExtraTool | null {
+  const { extra } = engine.program;
+  return extra === undefined ? null : (extra.definitions.find((definition) => definition.name === name) ?? null);
 }
 
 function finished(mcp: McpServer, id: RequestId, version: ProtocolVersion, result: string): Answer {
@@ -65,7 +66,7 @@ function refused(mcp: McpServer, error: ToolError, { id }: Request, peer: Peer, 
 
 function runTool(mcp: McpServer, request: Request, peer: Peer, version: ProtocolVersion, tool: string, args: unknown): Answer | null | Promise<Answer | null> {
   const { id, params } = request;
-  const extra = mcp.extra === null ? null : extraTool(mcp.extra, tool);
+  const extra = extraTool(mcp, tool);
   const refusal = extra === null ? null : refuseExtra(mcp, extra, request, peer, version);
   if (refusal !== null) return refusal;
   if (!peer.begin(id)) return answer(errorText(null, INVALID_REQUEST, "a call with this id is still running"), 400);
@@ -105,8 +106,9 @@ function refuseExtra(mcp: McpServer, { name, needs = [] }: ExtraTool, request: R
 }
 
 /** An extra tool that did not notice that it was cancelled has been cancelled all the same. */
-async function callExtra({ extra }: McpServer, { name }: ExtraTool, args: unknown, caller: PeerCaller): Promise<ExtraResult> {
-  if (extra === null) throw new Error("there are no extra tools");
+async function callExtra({ engine }: McpServer, { name }: ExtraTool, args: unknown, caller: PeerCaller): Promise<ExtraResult> {
+  const { extra } = engine.program;
+  if (extra === undefined) throw new Error("there are no extra tools");
   const result = await extra.call(name, isObject(args) ? args : {}, caller);
   if (caller.signal.aborted) throw new ToolError("cancelled", "the call was cancelled");
   return result;

@@ -3,10 +3,10 @@
  * call, so each is serialized once per combination and sent as bytes from then on.
  */
 import type { Engine, Principal } from "../abi/call.js";
+import type { ExtraTool } from "../abi/extra-tools.js";
 import type { ToolDefinition } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
 import { FixedResult } from "./answer.js";
-import type { ExtraTool, ExtraTools } from "./extra-tools.js";
 import { META_TOOLS } from "./meta-tools.js";
 import { finishResult, payloadResult } from "./result.js";
 import type { ProtocolVersion } from "./versions.js";
@@ -33,14 +33,14 @@ export interface ToolLists {
 export interface ListParts {
   readonly engine: Engine;
   readonly metaTools: boolean;
-  readonly extra: ExtraTools | null;
   /** Who answers, as JSON text. */
   readonly infoText: string;
 }
 
-export function createLists({ engine, metaTools, extra, infoText }: ListParts): ToolLists {
+export function createLists({ engine, metaTools, infoText }: ListParts): ToolLists {
   const { program, access } = engine;
   const withExtra = (tools: readonly ExtraTool[] = []): readonly ListedTool[] => [...program.tools, ...tools.map(listedExtra)];
+  const { extra } = program;
   let extraListed = extra?.definitions;
   let all = withExtra(extraListed);
   const audiences = new Map<string, VersionLists>();
@@ -53,7 +53,7 @@ export function createLists({ engine, metaTools, extra, infoText }: ListParts): 
   };
 
   const listsFor = (principal: Principal): VersionLists => {
-    if (extra !== null && extra.definitions !== extraListed) {
+    if (extra !== undefined && extra.definitions !== extraListed) {
       extraListed = extra.definitions;
       all = withExtra(extraListed);
       audiences.clear();

@@ -1,12 +1,12 @@
 /** What a peer is told between a request and its answer: progress of a call, and log messages. */
+import type { Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import { metaOf, notificationText, type Params } from "./jsonrpc.js";
 import type { Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** Severities of notifications/message, the least first. */
-export const SEVERITIES = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+export const SEVERITIES: readonly Severity[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /** From where on the messages of a tool are sent to a peer that has not said what it wants. */
 const UNASKED_FROM: Severity = "info";

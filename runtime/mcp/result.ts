@@ -1,7 +1,7 @@
 /** Results of tools/call as JSON text: payloads, and failures that the model is told about. */
 import type { Envelope } from "../abi/call.js";
 import type { Json } from "../abi/plan.js";
-import type { ContentBlock } from "./extra-tools.js";
+import type { ContentBlock } from "../abi/extra-tools.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** A successful result. The payload is serialized once and used twice: as text, and as it is. */

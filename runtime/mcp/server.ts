@@ -1,11 +1,10 @@
 /** One catalog as an MCP server: what every message that concerns it is answered from. */
 import type { Engine, Principal } from "../abi/call.js";
+import type { Severity } from "../abi/extra-tools.js";
 import { createIdSource } from "../abi/id-source.js";
 import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
-import type { ExtraTools } from "./extra-tools.js";
 import type { RequestId } from "./jsonrpc.js";
-import type { Severity } from "./notify.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
 import { finishResult } from "./result.js";
 import { HTTP_VERSIONS, type ProtocolVersion } from "./versions.js";
@@ -21,8 +20,6 @@ export interface McpServer {
   readonly engine: Engine;
   readonly lists: ToolLists;
   readonly metaTools: boolean;
-  /** Tools beside the compiled ones. */
-  readonly extra: ExtraTools | null;
   readonly log: Log;
   /** Makes request ids. */
   readonly newId: () => string;
@@ -63,20 +60,18 @@ export interface McpOptions {
   readonly engine: Engine;
   readonly info: ServerInfo;
   readonly metaTools: boolean;
-  readonly extra?: ExtraTools | undefined;
   readonly log: Log;
 }
 
-export function createMcpServer({ engine, info, metaTools, extra, log }: McpOptions): McpServer {
+export function createMcpServer({ engine, info, metaTools, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const capabilities = { tools: { listChanged: true } };
   // Told outside answers, which only a handshake can be asked for.
   const handshakeCapabilities = { ...capabilities, logging: {} };
   return {
     engine,
-    lists: createLists({ engine, metaTools, extra: extra ?? null, infoText }),
+    lists: createLists({ engine, metaTools, infoText }),
     metaTools,
-    extra: extra ?? null,
     log,
     newId: createIdSource(() => performance.timeOrigin + performance.now()),
     infoText,

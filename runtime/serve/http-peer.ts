@@ -1,9 +1,9 @@
 /** The peer behind one POST /mcp. Requests share nothing: ids of different requests never meet. */
 import type { Principal } from "../abi/call.js";
+import type { Severity } from "../abi/extra-tools.js";
 import type { Answer } from "../mcp/answer.js";
 import { bodyText } from "../mcp/dispatch.js";
 import type { RequestId } from "../mcp/jsonrpc.js";
-import type { Severity } from "../mcp/notify.js";
 import type { Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
 import type { HttpStream } from "../transport/types.js";

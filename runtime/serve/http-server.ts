@@ -17,6 +17,8 @@ export interface HttpServing {
   readonly address: HttpAddress;
   /** Requests of POST /mcp that are not answered yet. */
   readonly inFlight: number;
+  /** Tells those who listen that tools/list answers differently from now on. */
+  toolsChanged(): void;
   /**
    * Answers 503 to new POST /mcp, lets the others finish for up to `graceMs`, closes everything.
    * @returns whether all were answered.
@@ -62,6 +64,7 @@ export async function serveHttp(mcp: () => McpServer, options: HttpServingOption
     get inFlight() {
       return idle.running;
     },
+    toolsChanged: () => subscriptions.toolsChanged(),
     async drain(graceMs) {
       draining = true;
       subscriptions.close();

@@ -7,6 +7,7 @@ import type { Program } from "../abi/call.js";
 import { isToolError } from "../abi/errors.js";
 import { createEngine } from "../call/engine.js";
 import { checkEnv } from "../call/settings.js";
+import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createLog, type Log } from "../observe/log.js";
 import { urlHost } from "./address.js";
@@ -99,6 +100,7 @@ async function runStdio(program: Program, start: (program: Program) => McpServer
   // Validators and handlers are loaded while the client reads the answer to its handshake.
   const onInitialized = (): void => void setImmediate(() => live.mcp.engine.load().catch((error: unknown) => log.error("handlers cannot be loaded", { error })));
   const server = serveStdio(() => live.mcp, { input: io.stdin, output: io.takeStdout() }, onInitialized);
+  program.extra?.onChange?.(() => server.notify(notificationText("notifications/tools/list_changed")));
   banner(live.mcp, name, options, io, "on stdio");
   if (source !== undefined) io.note(`watching ${source.name}\n`);
   if (io.stdin.isTTY === true) io.note("reading MCP messages from this terminal; for HTTP: --http 127.0.0.1:8080 --auth none\n");
@@ -118,6 +120,7 @@ async function runHttp(mcp: McpServer, name: string, options: ServeOptions, log:
     const { serveHttp } = await import("./http-server.js");
     await mcp.engine.load();
     const server = await serveHttp(() => mcp, { address, allowOrigins, liveEmbed, log, now: io.now });
+    mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
     banner(mcp, name, options, io, `on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
     await aborted(io.stop);
     log.info("draining", { in_flight: server.inFlight });

@@ -1,9 +1,9 @@
 /** MCP over stdio: one peer, its calls running side by side, answers as they are ready. */
 import type { Principal } from "../abi/call.js";
+import type { Severity } from "../abi/extra-tools.js";
 import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
 import type { Answer } from "../mcp/answer.js";
 import type { RequestId } from "../mcp/jsonrpc.js";
-import type { Severity } from "../mcp/notify.js";
 import type { McpServer, Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
 import { Idle } from "./idle.js";

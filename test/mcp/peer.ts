@@ -1,7 +1,7 @@
 /** The other end of a conversation without a transport: it keeps what it is told. */
 import type { Principal } from "../../runtime/abi/call.js";
+import type { Severity } from "../../runtime/abi/extra-tools.js";
 import type { RequestId } from "../../runtime/mcp/jsonrpc.js";
-import type { Severity } from "../../runtime/mcp/notify.js";
 import type { Peer } from "../../runtime/mcp/server.js";
 import { versionNamed, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 

@@ -19,8 +19,9 @@ const RBAC: NonNullable<NonNullable<Program["settings"]["security"]>["rbac"]> = 
 };
 
 /** `null`: a catalog without roles. */
-function server(rbac: Partial<typeof RBAC> | null = {}, more: Partial<McpOptions> = {}): McpServer {
-  const engine = createEngine(fixtureProgram(rbac === null ? {} : { security: { rbac: { ...RBAC, ...rbac } } }), { env: new Map() });
+function server(rbac: Partial<typeof RBAC> | null = {}, more: Partial<McpOptions> = {}, extra?: Program["extra"]): McpServer {
+  const program = fixtureProgram(rbac === null ? {} : { security: { rbac: { ...RBAC, ...rbac } } });
+  const engine = createEngine(extra === undefined ? program : { ...program, extra }, { env: new Map() });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   return createMcpServer({ engine, info: { name: "fixture", title: "toolsrv", version: "0.0.0" }, metaTools: true, log, ...more });
 }
@@ -116,7 +117,7 @@ test("an unknown tool is unknown to everyone, and the name it is like is told on
 test("authoring tools are names like any other", async () => {
   const definition: ToolDefinition = { name: "define_tool", title: "Define a tool", description: "Writes a draft", inputSchema: {} };
   const extra = { definitions: [definition], call: async () => ({ payload: { rows: [], count: 0 } }) };
-  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, { extra });
+  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, {}, extra);
   assert.deepEqual(await available(mcp, "author"), ["define_tool"]);
   assert.deepEqual(await available(mcp, "viewer"), ["echo"]);
   assert.equal((await call(mcp, "author", "define_tool")).json.result.isError, false);

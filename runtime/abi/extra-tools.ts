@@ -1,12 +1,11 @@
 /**
- * The seam for tools that no catalog declares: whoever puts a server together hands them in, and this room lists and
+ * The seam for tools that no catalog declares: whoever puts a program together hands them in, and a server lists and
  * calls them beside the compiled ones. The tools that write drafts (describe_collection, define_tool) come in this
- * way, because they need the compiler, which this side must not know; so do the fixtures of the conformance suites.
+ * way, because they need the compiler, which the runtime must not know; so do the fixtures of the conformance suites.
  */
-import type { Caller } from "../abi/call.js";
-import type { ToolDefinition } from "../abi/params.js";
-import type { Json } from "../abi/plan.js";
-import type { Severity } from "./notify.js";
+import type { Caller } from "./call.js";
+import type { ToolDefinition } from "./params.js";
+import type { Json } from "./plan.js";
 
 export interface ExtraTool extends ToolDefinition {
   /** Schema of the payload; absent for tools that return content. */
@@ -25,6 +24,9 @@ export interface ExtraTools {
   /** Takes the one who is to be told after `definitions` has changed; absent where it never does. */
   onChange?(listener: () => void): void;
 }
+
+/** Severities of log messages. */
+export type Severity = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
 /** One call of an extra tool. What it says after it has ended is dropped. */
 export interface ExtraCall extends Caller {
