@@ -13,9 +13,11 @@ import { search } from "./cases/search.js";
 import { start } from "./cases/start.js";
 import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
-import { trace } from "./cases/trace.js";
+import { traceFeed } from "./cases/trace-feed.js";
+import { traceIngest } from "./cases/trace-ingest.js";
+import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, call, search, start, scale, trace];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, call, search, start, scale, traceIngest, traceFeed, traceQuery];
 
 const words = process.argv.slice(2);
 const named = (word: string): readonly BenchCase[] => {

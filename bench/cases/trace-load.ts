@@ -1,5 +1,5 @@
 /**
- * The load of the case `trace`, in a process of its own: nested runs of 100 events, twenty of them interleaved, in
+ * The load of the trace cases, in a process of its own: nested runs of 100 events, twenty of them interleaved, in
  * requests of 500, written before the clock starts. `node trace-load.js URL EVENTS PAYLOAD_SHARE CONNECTIONS [RATE]`
  * prints one line of JSON. A refused request is sent again after a pause.
  */

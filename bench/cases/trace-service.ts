@@ -1,4 +1,4 @@
-/** The trace service as a process of its own, for the case `trace`. */
+/** The trace service as a process of its own, for the trace cases. */
 import { traceRoutes } from "../../runtime/abi/trace.js";
 import { serveTrace } from "../../runtime/serve/trace.js";
 import { OPERATIONS } from "../../runtime/trace/api.gen.js";
