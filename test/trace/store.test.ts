@@ -229,9 +229,13 @@ test("the sums of all runs are the sums of each, before and after deletions", as
         record(store, events);
       });
       const last = `run${runs.length - 1}`;
-      for (let run = 0; run < runs.length - 1; run++) assert.ok(store.writer.deleteRun(`run${run}`));
       // Deleting takes counts back; that something was seen last at a time stays true.
       const counted = (scope: string) => JSON.stringify(store.reader.topology(scope), (key, value: unknown) => (key === "last_seen" ? undefined : value));
+      assert.equal(counted("all"), counted("last_n:1000"));
+      for (let run = 0; run < runs.length - 1; run++) {
+        assert.ok(store.writer.deleteRun(`run${run}`));
+        assert.equal(counted("all"), counted("last_n:1000"));
+      }
       assert.equal(counted("all"), counted(`run:${last}`));
       assert.deepEqual(store.reader.tools("all"), store.reader.tools(`run:${last}`));
       assert.ok(store.writer.deleteRun(last));
@@ -242,6 +246,21 @@ test("the sums of all runs are the sums of each, before and after deletions", as
   );
   await fc.assert(property, { numRuns: 30 });
 }, { timeoutMs: 60_000 });
+
+test("the graph of the last runs follows each of them: steps that come, runs that are joined, nested runs that are deleted", () =>
+  withStore((store) => {
+    const seen = () => store.reader.topology("last_n:2").nodes.map((node) => `${node.id} ${node.invocation_count}`);
+    const call = (root: string, id: string, tool: string) => ({ run_id: id, parent_run_id: root, event_type: "tool_start", tool_name: tool });
+    record(store, [{ run_id: "a", event_type: "chain_start", agent_name: "top" }, call("a", "a1", "x")]);
+    assert.deepEqual(seen(), ["agent:top 1", "tool:x 1"]);
+    assert.deepEqual(seen(), ["agent:top 1", "tool:x 1"]);
+    record(store, [call("a", "a2", "x"), call("b", "b1", "y")]);
+    assert.deepEqual([list(store).total, seen()], [2, ["agent:top 1", "tool:x 2", "tool:y 1"]]);
+    record(store, [{ run_id: "b", parent_run_id: "a", event_type: "chain_start", agent_name: "sub" }]);
+    assert.deepEqual([list(store).total, seen()], [1, ["agent:sub 1", "agent:top 1", "tool:x 2", "tool:y 1"]]);
+    assert.ok(store.writer.deleteRun("a1"));
+    assert.deepEqual(seen(), ["agent:sub 1", "agent:top 1", "tool:x 1", "tool:y 1"]);
+  }));
 
 test("no byte of a deleted run stays in any file after a graceful stop", async () => {
   const directory = await temporaryDirectory();

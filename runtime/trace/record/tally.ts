@@ -92,6 +92,23 @@ export class Tally {
     edge.lastAt = Math.max(edge.lastAt, lastAt);
   }
 
+  /** Adds all sums of another one, which stays as it is. */
+  add(other: Tally): void {
+    for (const [key, sum] of other.nodes) {
+      const own = this.node(key);
+      own.events += sum.events;
+      own.invocations += sum.invocations;
+      own.errors += sum.errors;
+      own.durationMs += sum.durationMs;
+      own.timed += sum.timed;
+      own.maxMs = Math.max(own.maxMs, sum.maxMs);
+      own.lastAt = Math.max(own.lastAt, sum.lastAt);
+      own.agent ||= sum.agent;
+      for (const [bucket, count] of sum.buckets) own.buckets.set(bucket, (own.buckets.get(bucket) ?? 0) + count);
+    }
+    for (const edge of other.edges.values()) this.edge(edge.source, edge.target, edge.count, edge.lastAt);
+  }
+
   node(key: string): NodeSum {
     let sum = this.nodes.get(key);
     if (sum === undefined) {

@@ -5,11 +5,11 @@ import { RunCalls } from "../record/calls.js";
 import type { RunRow } from "../record/run-state.js";
 import { nodeKey, nodeName, Tally } from "../record/tally.js";
 import type { GraphEdge, GraphNode } from "./graph.js";
-import { type EventRecord, recordedEvent } from "./rows.js";
+import { type CallRecord, type EventRecord, recordedEvent } from "./rows.js";
 import { runWire, runWireExtended } from "./wire.js";
 
 /** What stored events of one run, in order of arrival, add to the graph. */
-export function tallyOf(records: readonly EventRecord[], tally = new Tally()): Tally {
+export function tallyOf(records: Iterable<CallRecord>, tally = new Tally()): Tally {
   const calls = new RunCalls();
   for (const record of records) {
     const event = recordedEvent(record);
@@ -91,9 +91,14 @@ export function changedPart(all: Topology, ids: ReadonlyMap<string, string>, nod
 }
 
 /** The graph of some runs: their sums, and what else the servers offer that were active in them. */
-export function scopedGraph(runs: Iterable<readonly EventRecord[]>, registered: Iterable<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
+export function scopedGraph(runs: Iterable<readonly CallRecord[]>, registered: Iterable<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const tally = new Tally();
   for (const records of runs) tallyOf(records, tally);
+  return graphOf(tally, registered);
+}
+
+/** The graph of sums, and what else the servers offer that were active in them. The sums are given away. */
+export function graphOf(tally: Tally, registered: Iterable<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const active = new Set([...tally.nodes.keys()].map((key) => nodeName(key)).flatMap(({ family, source }) => (family === "tool" && source !== null ? [source] : [])));
   for (const key of registered) {
     const { source } = nodeName(key);

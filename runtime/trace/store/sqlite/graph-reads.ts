@@ -1,11 +1,11 @@
 /** The graph and the inventory of tools: of all runs from the stored sums, of a few from their steps. */
 import type { components } from "../../api.types.gen.js";
-import { nodeKey, type NodeEvent } from "../../record/tally.js";
+import { nodeKey, type NodeEvent, Tally } from "../../record/tally.js";
 import { type GraphEdge, type GraphNode, inventoryOf, publicIds, topologyOf } from "../graph.js";
-import { changedPart, parseScope, scopedGraph } from "../stored.js";
+import { changedPart, graphOf, parseScope } from "../stored.js";
 import type { Lookup } from "./lookup.js";
 import { loadNodes, type NodeRecord } from "./nodes.js";
-import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
+import { RunTallies } from "./run-tallies.js";
 import type { Db } from "./schema.js";
 
 type Schemas = components["schemas"];
@@ -13,6 +13,7 @@ type Schemas = components["schemas"];
 export class GraphReads {
   readonly #db: Db;
   readonly #sql;
+  readonly #tallies: RunTallies;
   #known: { readonly version: number; readonly nodes: readonly NodeRecord[]; readonly ids: ReadonlyMap<string, string> } | null = null;
 
   constructor(
@@ -21,6 +22,7 @@ export class GraphReads {
   ) {
     this.#db = traces;
     this.#sql = prepare(traces);
+    this.#tallies = new RunTallies(traces);
   }
 
   topology(scope: string): Schemas["Topology"] {
@@ -91,15 +93,16 @@ export class GraphReads {
   }
 
   #graphOf(roots: readonly number[]): { nodes: GraphNode[]; edges: GraphEdge[] } {
+    const tally = new Tally();
+    for (const root of roots) tally.add(this.#tallies.of(root));
     const registered = this.#nodes().nodes.filter((node) => node.registered === 1).map((node) => node.key);
-    return scopedGraph(roots.map((root) => this.#sql.eventsOf.all(root)), registered);
+    return graphOf(tally, registered);
   }
 }
 
 function prepare(traces: Db) {
   return {
     lastRuns: traces.prepare<[number], number>("SELECT key FROM runs ORDER BY started_at DESC, run_id DESC LIMIT ?").pluck(),
-    eventsOf: traces.prepare<[number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? ORDER BY seq`),
     durations: traces.prepare<[], { node: number; bucket: number; count: number }>("SELECT node, bucket, count FROM durations"),
     edges: traces.prepare<[], { source: number; target: number; count: number; last_at: number }>("SELECT source, target, count, last_at FROM edges"),
   };

@@ -21,15 +21,14 @@ export class RunReads {
 
   /** A page of root runs, newest first. */
   list(query: RunListQuery): Schemas["RunList"] {
-    const filter = runFilter(query);
-    const where = filter.where.length === 0 ? "" : `WHERE ${filter.where.join(" AND ")}`;
-    const total = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM runs ${where}`).pluck().get(...filter.values) ?? 0;
+    const { where, values } = this.#filter(query);
+    const total = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM runs ${clause(where)}`).pluck().get(...values) ?? 0;
     const after = query.cursor === undefined ? null : parseRunCursor(query.cursor);
-    const page = after === null ? filter : { where: [...filter.where, "(started_at, run_id) < (?, ?)"], values: [...filter.values, after.startedAt, after.runId] };
+    const page = after === null ? { where, values } : { where: [...where, "(started_at, run_id) < (?, ?)"], values: [...values, after.startedAt, after.runId] };
+    // Newest first until the page is full: an index on what is asked for would find all of it, and sort it.
+    const index = query.session !== undefined ? "" : query.status === "all" ? "INDEXED BY runs_started" : "INDEXED BY runs_status";
     const records = this.#db
-      .prepare<unknown[], RunRecord>(
-        `SELECT ${RUN_COLUMNS} FROM runs ${page.where.length === 0 ? "" : `WHERE ${page.where.join(" AND ")}`} ORDER BY started_at DESC, run_id DESC LIMIT ? OFFSET ?`,
-      )
+      .prepare<unknown[], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs ${index} ${clause(page.where)} ORDER BY started_at DESC, run_id DESC LIMIT ? OFFSET ?`)
       .all(...page.values, query.limit + 1, after === null ? query.offset : 0);
     const rows = records.slice(0, query.limit).map(runRow);
     const last = rows.at(-1);
@@ -41,6 +40,27 @@ export class RunReads {
       offset: query.offset,
       ...(wantsCursor && records.length > query.limit && last !== undefined ? { next_cursor: runCursor({ startedAt: last.startedAt, runId: last.runId }) } : {}),
     };
+  }
+
+  #filter(query: RunListQuery): { where: string[]; values: (string | number)[] } {
+    const where: string[] = [];
+    const values: (string | number)[] = [];
+    const add = (condition: string, ...given: (string | number)[]): void => {
+      where.push(condition);
+      values.push(...given);
+    };
+    if (query.status !== "all") add("status = ?", ["running", "completed", "failed"].indexOf(query.status));
+    if (query.session !== undefined) add("session = ?", query.session);
+    if (query.tag !== undefined) add("tags IN (SELECT value FROM json_each(?))", JSON.stringify(this.#setsWith(folded(query.tag))));
+    if (query.q !== undefined) {
+      add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", folded(query.q));
+    }
+    return { where, values };
+  }
+
+  /** Sets of tags, as stored, of which one tag has the part. There are few sets in many runs, so each is looked at once. */
+  #setsWith(part: string): string[] {
+    return this.#sql.tagSets.all().filter((tags) => (JSON.parse(tags) as string[]).some((tag) => folded(tag).includes(part)));
   }
 
   /** Ids of all root runs, oldest first. */
@@ -59,24 +79,13 @@ export class RunReads {
   }
 }
 
-function runFilter(query: RunListQuery): { where: string[]; values: (string | number)[] } {
-  const where: string[] = [];
-  const values: (string | number)[] = [];
-  const add = (condition: string, ...given: (string | number)[]): void => {
-    where.push(condition);
-    values.push(...given);
-  };
-  if (query.status !== "all") add("status = ?", ["running", "completed", "failed"].indexOf(query.status));
-  if (query.session !== undefined) add("session = ?", query.session);
-  if (query.tag !== undefined) add("EXISTS (SELECT 1 FROM json_each(tags) WHERE instr(folded(value), ?))", folded(query.tag));
-  if (query.q !== undefined) {
-    add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", folded(query.q));
-  }
-  return { where, values };
+function clause(where: readonly string[]): string {
+  return where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`;
 }
 
 function prepare(traces: Db) {
   return {
+    tagSets: traces.prepare<[], string>("SELECT DISTINCT tags FROM runs").pluck(),
     ids: traces.prepare<[], string>("SELECT run_id FROM runs ORDER BY started_at, run_id").pluck(),
     sessionCount: traces.prepare<[], number>("SELECT count(DISTINCT session) FROM runs WHERE session IS NOT NULL").pluck(),
     sessions: traces.prepare<[number, number], { session: string }>(

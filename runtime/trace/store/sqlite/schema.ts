@@ -48,6 +48,7 @@ CREATE TABLE IF NOT EXISTS runs (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_started ON runs (started_at DESC, run_id DESC);
 CREATE INDEX IF NOT EXISTS runs_status ON runs (status, started_at DESC, run_id DESC);
+CREATE INDEX IF NOT EXISTS runs_tags ON runs (tags);
 CREATE INDEX IF NOT EXISTS runs_session ON runs (session, started_at DESC) WHERE session IS NOT NULL;
 CREATE TABLE IF NOT EXISTS events (
   seq INTEGER PRIMARY KEY, root INTEGER NOT NULL, at INTEGER NOT NULL, type INTEGER NOT NULL, event_id TEXT NOT NULL, run_id TEXT NOT NULL,

@@ -1,0 +1,61 @@
+/**
+ * Sums of single runs, made of their steps. What was made is kept while the run stays as it is: the last runs are asked
+ * for again and again, and all but a few of them have ended.
+ */
+import type { Tally } from "../../record/tally.js";
+import { CALL_COLUMNS, type CallRecord } from "../rows.js";
+import { tallyOf } from "../stored.js";
+import type { Db } from "./schema.js";
+
+interface Kept {
+  readonly lastSeq: number;
+  readonly steps: number;
+  readonly tally: Tally;
+}
+
+/** Runs that are kept, at most; those used least recently go first. */
+const MAX_RUNS = 2000;
+/** Sums of nodes that are kept over all runs. */
+const MAX_NODES = 40_000;
+
+export class RunTallies {
+  readonly #kept = new Map<number, Kept>();
+  readonly #sql;
+  #nodes = 0;
+
+  constructor(traces: Db) {
+    this.#sql = prepare(traces);
+  }
+
+  /** Of the run with that key; not to be changed. */
+  of(root: number): Tally {
+    const state = this.#sql.state.get(root);
+    const kept = this.#kept.get(root);
+    if (kept !== undefined) this.#drop(root, kept);
+    const made = kept !== undefined && state?.last_seq === kept.lastSeq && state.steps === kept.steps ? kept.tally : tallyOf(this.#sql.steps.iterate(root));
+    // Without its row the run is gone.
+    if (state !== undefined) this.#keep(root, { lastSeq: state.last_seq, steps: state.steps, tally: made });
+    return made;
+  }
+
+  #keep(root: number, entry: Kept): void {
+    this.#kept.set(root, entry);
+    this.#nodes += entry.tally.nodes.size;
+    for (const [oldest, other] of this.#kept) {
+      if (this.#kept.size <= MAX_RUNS && this.#nodes <= MAX_NODES) return;
+      this.#drop(oldest, other);
+    }
+  }
+
+  #drop(root: number, entry: Kept): void {
+    this.#kept.delete(root);
+    this.#nodes -= entry.tally.nodes.size;
+  }
+}
+
+function prepare(traces: Db) {
+  return {
+    state: traces.prepare<[number], { last_seq: number; steps: number }>("SELECT last_seq, steps FROM runs WHERE key = ?"),
+    steps: traces.prepare<[number], CallRecord>(`SELECT ${CALL_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? ORDER BY seq`),
+  };
+}
