@@ -34,7 +34,7 @@ $(UI)/index.html: $(shell find runtime/trace/ui -type f) runtime/trace/api.types
 
 # The pages in Debian's Chromium; skipped, with the reason, where there is none.
 e2e: build
-	@node dist/test/lib/run.js trace/ui/browser
+	@node dist/test/lib/run.js trace/ui/browser trace/ui/serve
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

@@ -47,6 +47,9 @@ export const TRACE_OPTIONS: readonly OptionSpec[] = [
   { name: "redact-replacement", value: "TEXT", help: "serve: what takes their place" },
   { name: "redact-detectors", value: "JSON", help: "serve: built-in detectors" },
   { name: "model-prices", value: "JSON", help: "serve: dollars per million tokens" },
+  { name: "otlp-endpoint", value: "URL", help: "serve: collector that ended runs are sent to" },
+  { name: "otlp-service-name", value: "TEXT", help: "serve: service.name of their spans" },
+  { name: "otlp-headers", value: "JSON", help: "serve: headers for the collector" },
   { name: "log-level", value: "LEVEL", help: "serve: least severe message" },
   { name: "startup-health-timeout-s", value: "SECONDS", help: "serve: time to listen, when embedded" },
 ];

@@ -83,6 +83,7 @@ async function inTime(opening: Promise<TraceService>, seconds: number): Promise<
     opening.then((service) => service.close()).catch(() => undefined);
     throw new StartError(`--trace: the trace service did not start within ${seconds} s (TRACE_SERVICE_STARTUP_HEALTH_TIMEOUT_S)`, EXIT.LIVE);
   } catch (error) {
+    if (error instanceof SettingError) throw new StartError(`--trace: ${error.message}`);
     if (error instanceof Error && (error.name === "StoreOpenError" || error.message.startsWith("cannot listen"))) throw new StartError(`--trace: ${error.message}`, EXIT.LIVE);
     throw error;
   } finally {

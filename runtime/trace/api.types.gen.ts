@@ -546,6 +546,12 @@ export interface components {
             /** @description WebSocket connections */
             sockets: number;
             uptime_s: number;
+            /** @description Spans that the collector of otlp_endpoint took */
+            spans_exported: number;
+            /** @description Spans that it did not take */
+            spans_dropped: number;
+            /** @description Ended runs that were not sent for lack of room or time */
+            runs_not_exported: number;
         };
         TopologyNode: {
             /** @description KIND:NAME */

@@ -6,6 +6,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import type { TraceRoutes } from "../abi/trace.js";
 import type { Log } from "../observe/log.js";
 import type { HttpServer, HttpServerOptions } from "../transport/types.js";
+import { Exporter, exportUrl } from "./export/exporter.js";
 import { FeedHub } from "./feed/hub.js";
 import type { HandlerContext } from "./handlers/context.js";
 import { createHandlers } from "./handlers/index.js";
@@ -18,7 +19,7 @@ import { Counters } from "./ingest/counters.js";
 import { createRedactor, type Detector } from "./ingest/redact.js";
 import { openIntake } from "./ingest/intake-client.js";
 import { IngestQueue } from "./ingest/queue.js";
-import type { ModelPrices, Settings } from "./settings.js";
+import { type ModelPrices, SettingError, type Settings } from "./settings.js";
 import { openSqliteStore } from "./store/sqlite/index.js";
 import { layoutOf } from "./store/sqlite/schema.js";
 import type { TraceStore } from "./store/store.js";
@@ -60,6 +61,8 @@ const STALL_MS = 5000;
 const PING_MS = 15_000;
 const SWEEP_MS = 10_000;
 const RETAIN_MS = 10_000;
+/** Time that a stop gives to spans that wait for the collector. */
+const EXPORT_GRACE_MS = 5000;
 const DAY_US = 86_400_000_000;
 
 /** Opens the store and listens, unless the settings say otherwise. @throws StoreOpenError, or Error when no port can be had. */
@@ -77,8 +80,12 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     onDeath: options.onDeath,
   });
   const counters = new Counters();
-  const hub = new FeedHub({ store, outboxBytes: OUTBOX_BYTES, stallMs: STALL_MS, pingMs: PING_MS, monotonic, onError: (error) => log.error("a live feed failed", { error }) });
-  store.subscribe((news) => hub.publish(news));
+  const hub = new FeedHub({ store, outboxBytes: OUTBOX_BYTES, stallMs: STALL_MS, pingMs: PING_MS, updates: settings.otlp_endpoint !== null, monotonic, onError: (error) => log.error("a live feed failed", { error }) });
+  const exporter = settings.otlp_endpoint === null ? null : createExporter(options, settings.otlp_endpoint, store);
+  store.subscribe((news) => {
+    hub.publish(news);
+    exporter?.hear(news);
+  });
   const queue = new IngestQueue({
     store, counters, monotonic,
     maxEvents: settings.queue_maxsize, maxBytes: settings.queue_max_bytes, batchSize: settings.worker_batch_size, lingerMs: settings.worker_batch_timeout * 1000,
@@ -89,7 +96,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   const intake = await openIntake({ summaryChars: settings.summary_max_chars, batchSize: settings.worker_batch_size, redact, onDeath: options.onDeath });
   const started = monotonic();
   const context: HandlerContext = {
-    settings, version: options.version, store, intake, queue, counters, hub, document: options.document, docs: docsPage(options.document),
+    settings, version: options.version, store, intake, queue, counters, hub, exporter, document: options.document, docs: docsPage(options.document),
     redactor: createRedactor({
       ...redact,
       onBadPattern: (pattern, reason) => log.warn("a redact pattern is no regular expression and is left out", { pattern, reason }),
@@ -101,8 +108,10 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   let listening: { readonly server: HttpServer; readonly host: string; readonly port: number } | null = null;
   try {
     listening = settings.start_server ? await listen(options, context) : null;
+    if (listening !== null && settings.otlp_endpoint !== null) refuseItself(settings.otlp_endpoint, listening);
   } catch (error) {
     background.stop();
+    listening?.server.close();
     await intake.close();
     await store.close();
     throw error;
@@ -119,6 +128,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
       await queue.drain();
       await background.idle();
       hub.stop();
+      await exporter?.close(EXPORT_GRACE_MS);
       await intake.close();
       await store.close();
       await rm(layout.instance, { force: true });
@@ -134,6 +144,19 @@ export async function readInstance(path: string): Promise<{ readonly pid: number
   } catch {
     return null;
   }
+}
+
+function createExporter({ settings, log, monotonic, version }: ServiceOptions, endpoint: string, store: TraceStore): Exporter {
+  const headers = settings.otlp_headers as { readonly [name: string]: string };
+  return new Exporter({ url: exportUrl(endpoint), headers, serviceName: settings.otlp_service_name, version, read: store.read, log, monotonic });
+}
+
+/** Spans that come back would be recorded, end, and be sent again. @throws SettingError */
+function refuseItself(endpoint: string, { host, port }: { readonly host: string; readonly port: number }): void {
+  const { hostname, port: given, protocol } = new URL(endpoint);
+  const target = hostname.replace(/^\[|\]$/g, "");
+  const isSame = target === host || (isLoopbackName(target) && (isLoopbackName(host) || host === "0.0.0.0" || host === "::"));
+  if (isSame && Number(given === "" ? (protocol === "https:" ? 443 : 80) : given) === port) throw new SettingError("otlp_endpoint is this service itself");
 }
 
 async function listen(options: ServiceOptions, context: HandlerContext): Promise<{ server: HttpServer; host: string; port: number }> {

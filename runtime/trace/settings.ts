@@ -55,6 +55,9 @@ export const SETTINGS = rows({
   redact_replacement: { kind: "text", default: "[REDACTED]", help: "what takes their place" },
   redact_detectors: { kind: "list", default: ["api_keys", "jwts", "cards"], oneOf: DETECTOR_NAMES, help: `built-in detectors: ${DETECTOR_NAMES.join(", ")}` },
   model_prices: { kind: "map", default: {}, help: 'dollars per million tokens: {"MODEL": {"input": 2.5, "output": 10}}' },
+  otlp_endpoint: { kind: "text", default: null, help: "collector that ended runs are sent to as spans; /v1/traces is added" },
+  otlp_service_name: { kind: "text", default: "toolsrv", help: "service.name of those spans" },
+  otlp_headers: { kind: "map", default: {}, help: 'headers of those requests: {"authorization": "Bearer …"}' },
   log_level: { kind: "text", default: "warn", oneOf: ["trace", "debug", "info", "warn", "warning", "error", "silent"], help: "least severe message that is logged" },
   startup_health_timeout_s: { kind: "number", default: 3, min: 0, above: true, help: "time that an embedded service may take to listen" },
 });
@@ -119,16 +122,26 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   }
   // RFC 6750 has no other characters, and HTTP libraries cut others off a header's end.
   if (settings.auth_token !== null && !/^[\x21-\x7e]+$/.test(settings.auth_token)) throw new SettingError("auth_token must be visible ASCII characters without spaces");
+  const problem = settings.otlp_endpoint === null ? null : endpointProblem(settings.otlp_endpoint);
+  if (problem !== null) throw new SettingError(`otlp_endpoint ${problem}`);
   for (const name of ["db_filename", "blob_subdir"] as const) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(settings[name])) throw new SettingError(`${name} must be a plain file name, not '${settings[name]}'`);
   }
   return settings;
 }
 
+/** Without the text itself: it may hold a password. */
+function endpointProblem(endpoint: string): string | null {
+  if (!URL.canParse(endpoint)) return "must be an address such as http://127.0.0.1:4318";
+  const { protocol, username, password } = new URL(endpoint);
+  if (protocol !== "http:" && protocol !== "https:") return "must be an http:// or https:// address";
+  return username === "" && password === "" ? null : "must not hold credentials; they belong into otlp_headers";
+}
+
 function read(name: SettingName, given: unknown, from: string): unknown {
   const row: SettingRow = SETTINGS[name];
   const fail = (rule: string): never => {
-    throw new SettingError(`${from} must be ${rule}, not ${name === "auth_token" ? "what was given" : JSON.stringify(given)}`);
+    throw new SettingError(`${from} must be ${rule}, not ${SECRET.has(name) ? "what was given" : JSON.stringify(given)}`);
   };
   switch (row.kind) {
     case "switch": {
@@ -160,6 +173,7 @@ function read(name: SettingName, given: unknown, from: string): unknown {
     case "map": {
       const value = json(given);
       if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("a JSON object");
+      if (name === "otlp_headers" && !Object.entries(value).every(isHeader)) return fail("a JSON object of header names and texts");
       if (name === "model_prices" && !Object.values(value).every(isPrice)) return fail('a JSON object of {"input": number, "output": number}');
       return value;
     }
@@ -175,6 +189,13 @@ function json(given: unknown): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Settings whose values are in no message. */
+const SECRET: ReadonlySet<SettingName> = new Set(["auth_token", "otlp_headers"]);
+
+function isHeader([name, value]: [string, unknown]): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && typeof value === "string" && /^[\t\x20-\x7e]*$/.test(value);
 }
 
 function isPrice(value: unknown): boolean {

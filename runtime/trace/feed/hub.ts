@@ -17,6 +17,8 @@ export interface HubOptions {
   readonly stallMs: number;
   /** Silence of a client after which /ws/runs sends a ping. */
   readonly pingMs: number;
+  /** Starts and ends of runs are asked for even when no socket is open: somebody else hears the same news. */
+  readonly updates?: boolean;
   /** Milliseconds from a monotonic clock. */
   readonly monotonic: () => number;
   readonly onError: (error: unknown) => void;
@@ -38,7 +40,9 @@ export class FeedHub {
   #ticking = false;
   #stopped = false;
 
-  constructor(private readonly options: HubOptions) {}
+  constructor(private readonly options: HubOptions) {
+    if (options.updates === true) this.#listen();
+  }
 
   /** Open sockets. */
   get size(): number {
@@ -241,7 +245,7 @@ export class FeedHub {
   }
 
   #listen(): void {
-    this.options.store.listen({ updates: this.#runs.size > 0 || this.#traces.size > 0, growth: [...this.#runs].some((client) => client.extended) });
+    this.options.store.listen({ updates: this.options.updates === true || this.#runs.size > 0 || this.#traces.size > 0, growth: [...this.#runs].some((client) => client.extended) });
   }
 
   #tick(): void {

@@ -4,6 +4,7 @@ import type { IngestQueue } from "../ingest/queue.js";
 import type { Counters } from "../ingest/counters.js";
 import type { ReadOptions } from "../ingest/event.js";
 import type { Redactor } from "../ingest/redact.js";
+import type { Exporter } from "../export/exporter.js";
 import type { FeedHub } from "../feed/hub.js";
 import type { Settings } from "../settings.js";
 import type { TraceStore } from "../store/store.js";
@@ -16,6 +17,8 @@ export interface HandlerContext {
   readonly queue: IngestQueue;
   readonly counters: Counters;
   readonly hub: FeedHub;
+  /** `null` when nothing is sent to a collector. */
+  readonly exporter: Exporter | null;
   readonly redactor: Redactor | null;
   readonly reading: ReadOptions;
   /** The OpenAPI document as JSON text. */

@@ -5,7 +5,7 @@ import { type HandlerContext, isOn } from "./context.js";
 
 type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "searchSteps" | "compareRuns" | "listSessions">;
 
-export function queryHandlers({ store, queue, counters, hub, uptimeS }: HandlerContext): QueryHandlers {
+export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }: HandlerContext): QueryHandlers {
   return {
     async getStats({ extended }) {
       const { total_events, avg_run_duration_ms, events_indexed, blob_size_bytes, ...stored } = await store.read.stats(isOn(extended));
@@ -24,6 +24,7 @@ export function queryHandlers({ store, queue, counters, hub, uptimeS }: HandlerC
       if (!isOn(extended)) return { status: 200, body };
       const wide: StatsExtended = {
         ...body, total_events, avg_run_duration_ms, events_throttled: counters.throttled, events_duplicate: counters.duplicates, events_indexed, sockets: hub.size, uptime_s: uptimeS(),
+        spans_exported: exporter?.counts.spans ?? 0, spans_dropped: exporter?.counts.spansDropped ?? 0, runs_not_exported: exporter?.counts.runsDropped ?? 0,
       };
       return { status: 200, body: wide };
     },
