@@ -1,22 +1,38 @@
 /** The table of output files: which file, from which template, with which view. */
 import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
-import { LOCK, lockText, MANIFEST, manifestText } from "./manifest.js";
+import { identifiers } from "./helpers.js";
+import { LOCK, lockText, MANIFEST, manifestText, projectsLockText, projectsManifestText } from "./manifest.js";
 import type { Render, TemplateName } from "./templates.js";
 import { traceFiles, type TraceInput } from "./trace.js";
-import { handlerViews, headerView, plansView, schemasView, serverView, toolsView, toolViews } from "./view.js";
+import { handlerViews, headerView, plansView, projectsView, schemasView, serverView, toolsView, toolViews } from "./view.js";
 
 /** With more tools than this, every handler gets a file of its own. */
 const ONE_FILE_LIMIT = 20;
 
-export interface EmitInput {
+/** What is printed of one catalog. */
+export interface CatalogInput {
   readonly plans: Plans;
   readonly certificates: readonly GuardCertificate[];
-  /** Relative URL from the output folder to the catalog's, ending in "/". */
+  /** Relative URL from the folder of its files to the catalog's, ending in "/". */
   readonly base: string;
   /** Backends whose adapter the runtime has; only these are imported. */
   readonly hasAdapter: (backend: BackendName) => boolean;
+}
+
+export interface EmitInput extends CatalogInput {
   /** What the trace service is made of; without it, it is left out. */
+  readonly trace?: TraceInput;
+}
+
+/** One of several catalogs of a server. */
+export interface ProjectInput extends CatalogInput {
+  readonly name: string;
+}
+
+export interface ProjectsInput {
+  /** In the order they were given. */
+  readonly projects: readonly ProjectInput[];
   readonly trace?: TraceInput;
 }
 
@@ -26,12 +42,13 @@ interface OutputFile {
   readonly view: () => object;
 }
 
-function outputFiles({ plans, certificates, base, hasAdapter, trace }: EmitInput): readonly OutputFile[] {
+/** The files of one catalog; its program is served by itself or is one of several. */
+function catalogFiles({ plans, certificates, base, hasAdapter }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
-    { path: "server.ts", template: "server", view: () => serverView(plans, base, hasAdapter, trace !== undefined) },
+    { ...program, view: () => serverView(plans, base, hasAdapter, traceRoutes) },
     { path: "plans.ts", template: "plans", view: () => plansView(plans, tools, certificates) },
     { path: "schemas.ts", template: "schemas", view: () => schemasView(plans, tools) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
@@ -45,9 +62,30 @@ function outputFiles({ plans, certificates, base, hasAdapter, trace }: EmitInput
  * no absolute path, no version, so that the same catalog gives the same bytes on any machine.
  */
 export function emit(input: EmitInput, render: Render): ReadonlyMap<string, string> {
-  const files = new Map(outputFiles(input).map(({ path, template, view }) => [path, render(template, view())]));
+  const files = new Map(catalogFiles(input, { path: "server.ts", template: "server" }, input.trace === undefined ? null : "./trace.routes.js").map(({ path, template, view }) => [path, render(template, view())]));
   if (input.trace !== undefined) for (const [path, text] of traceFiles(input.trace, render)) files.set(path, text);
   files.set(LOCK, lockText(input.plans, input.certificates));
   files.set(MANIFEST, manifestText(input.plans, input.certificates, files));
+  return files;
+}
+
+/** The folder of each project's files within the output, by name. */
+export function projectFolders(names: readonly string[]): ReadonlyMap<string, string> {
+  return identifiers(names);
+}
+
+/** `emit` for several catalogs in one server: the files of each in a folder of its own, and an entry that serves them all. */
+export function emitProjects({ projects, trace }: ProjectsInput, render: Render): ReadonlyMap<string, string> {
+  const folders = projectFolders(projects.map(({ name }) => name));
+  const placed = projects.map((project) => ({ ...project, folder: folders.get(project.name) ?? project.name }));
+  const view = projectsView(placed);
+  const files = new Map([["server.ts", render("projects-server", view)], ["projects.ts", render("projects", view)]]);
+  const routes = trace === undefined ? null : "../trace.routes.js";
+  for (const project of placed) {
+    for (const { path, template, view: own } of catalogFiles(project, { path: "program.ts", template: "project" }, routes)) files.set(`${project.folder}/${path}`, render(template, own()));
+  }
+  if (trace !== undefined) for (const [path, text] of traceFiles(trace, render)) files.set(path, text);
+  files.set(LOCK, projectsLockText(placed));
+  files.set(MANIFEST, projectsManifestText(placed, files));
   return files;
 }

@@ -10,17 +10,23 @@ import { fingerprint, sha256Hex } from "../../runtime/abi/fingerprint.js";
 import type { Host } from "../host.js";
 import type { LocatedDiagnostic } from "../ir.js";
 
-/** Whatever decides what a build writes and says, but for the compiler itself. */
-export interface BuildInputs {
-  /** The catalog's path as the user wrote it: diagnostics show it. */
+/** One catalog of a build. */
+export interface CatalogInputs {
+  /** Its path as the user wrote it: diagnostics show it. */
   readonly catalog: string;
   readonly bytes: Uint8Array;
   /** Relative URL from the output folder to the catalog's. */
   readonly base: string;
+  /** Optional packages that it would find installed. */
+  readonly packages: readonly string[];
+}
+
+/** Whatever decides what a build writes and says, but for the compiler itself. */
+export interface BuildInputs {
+  /** In the order they were given. */
+  readonly catalogs: readonly CatalogInputs[];
   readonly emission: string;
   readonly trace: boolean;
-  /** Optional packages that are installed. */
-  readonly packages: readonly string[];
   /** Versions of the packages that the compiler uses, by name. */
   readonly versions: { readonly [name: string]: string };
   /** Absolute folder of the templates. */
@@ -58,9 +64,9 @@ export function recordFolder(userHome: string): string {
 
 /** Digest of the inputs, of the compiler's own code and templates, and of the Node that runs it. */
 export async function digestInputs(host: Pick<Host, "digests" | "tree">, inputs: BuildInputs): Promise<string> {
-  const { bytes, templates, ...rest } = inputs;
+  const { catalogs, templates, ...rest } = inputs;
   const code = await Promise.all([join(home, "generator"), join(home, "runtime"), templates].map((folder) => digestFolder(host, folder)));
-  return fingerprint({ ...rest, catalogBytes: sha256Hex(bytes), code, node: process.version, platform: process.platform });
+  return fingerprint({ ...rest, catalogs: catalogs.map(({ bytes, ...catalog }) => ({ ...catalog, bytes: sha256Hex(bytes) })), code, node: process.version, platform: process.platform });
 }
 
 /** Source maps, declarations and bundled pages run in no build. */

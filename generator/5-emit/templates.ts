@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
 
-const TEMPLATES = ["server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "trace-routes", "trace-server"] as const;
-const PARTIALS = ["header", "handler"] as const;
+const TEMPLATES = ["server", "project", "projects", "projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "trace-routes", "trace-server"] as const;
+const PARTIALS = ["header", "handler", "program"] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
 /** A template's text with a view laid into it. @throws when the view lacks a name that the template uses. */

@@ -76,7 +76,7 @@ export function summaryOf(description: string, room: number): string {
   return `${cut.slice(0, cut.lastIndexOf(" ") > room / 2 ? cut.lastIndexOf(" ") : cut.length)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
 }
 
-export function serverView(plans: Plans, base: string, hasAdapter: (backend: BackendName) => boolean, trace: boolean) {
+export function serverView(plans: Plans, base: string, hasAdapter: (backend: BackendName) => boolean, traceRoutes: string | null) {
   const backends = [...new Set(Object.values(plans.connections).map(({ backend }) => backend))].filter(hasAdapter);
   const loads = backends.map((backend) => `${jsKey(backend)}: () => import(${jsString(`toolsrv/runtime/v1/adapters/${backend}`)})`);
   const flat = `{ ${loads.join(", ")} }`;
@@ -85,7 +85,22 @@ export function serverView(plans: Plans, base: string, hasAdapter: (backend: Bac
     abi: String(ABI),
     adapters: loads.length === 0 ? "{}" : flat.length < WIDTH - 16 ? flat : `{\n${loads.map((load) => `    ${load},\n`).join("")}  }`,
     base: jsString(base),
-    trace,
+    traceRoutes: traceRoutes === null ? null : jsString(traceRoutes),
+  };
+}
+
+/** One of several catalogs, and where its files are. */
+export interface PlacedProject {
+  readonly name: string;
+  readonly folder: string;
+  readonly plans: Plans;
+}
+
+export function projectsView(projects: readonly PlacedProject[]) {
+  const file = projects.map(({ plans }) => commentText(plans.catalog.file)).join(", ");
+  return {
+    catalog: { file, line: `${projects.length} catalogs · abi ${ABI}` },
+    projects: projects.map(({ name, folder }) => ({ name: jsString(name), folder, binding: `${folder}Program` })),
   };
 }
 

@@ -44,8 +44,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "validate",
-    summary: "Check a catalog and print every problem with its position",
-    args: [CATALOG],
+    summary: "Check catalogs and print every problem with its position",
+    args: [{ ...CATALOG, many: true }],
     options: [
       { name: "strict", help: "exit 1 on warnings" },
       ENV_FILE,
@@ -63,7 +63,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "build",
-    summary: "Compile a catalog to reviewable TypeScript and a server",
+    summary: "Compile catalogs to reviewable TypeScript and a server",
     args: [{ name: "TOOLS.yaml", required: false, many: true }],
     options: [
       { name: "out", value: "DIR", help: "output directory (default out)" },
@@ -91,7 +91,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "serve",
-    summary: "Serve a catalog over stdio, or over HTTP with --http",
+    summary: "Serve catalogs over stdio, or over HTTP with --http",
     args: [{ name: "TOOLS.yaml", required: true, many: true }],
     options: SERVE_FLAGS,
     examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none"],

@@ -17,6 +17,8 @@ export type ChangeClass = (typeof CHANGE_CLASSES)[number];
 /** One difference. */
 export interface Change {
   readonly class: ChangeClass;
+  /** The catalog, where a server has several. */
+  readonly project?: string;
   /** `null` for what concerns the whole catalog. */
   readonly tool: string | null;
   /** What changed: `guard`, `argument genre`, `security.rbac`. */

@@ -13,6 +13,8 @@ import { outputOf, readOf } from "./read.js";
 
 /** What of a catalog can be compared; the same from a catalog and from what was built of it. */
 export interface Surface {
+  /** The catalog's name among those of one server. */
+  readonly project: string;
   /** As the user wrote it. */
   readonly file: string;
   readonly catalog: CatalogPlan;
@@ -31,6 +33,42 @@ function toolSurface({ plans, definitions, embeddings }: Surface, name: string):
   if (plan === undefined || definition === undefined) throw new CompilerBug(`tool '${name}' has no plan or no definition`);
   const query = readOf(plan).query;
   return { plan, definition, embedding: query === undefined ? undefined : embeddings[query.embedding] };
+}
+
+/**
+ * Servers of one catalog or several. Catalogs of the same name are compared; one alone is compared with one alone,
+ * whatever they are called.
+ */
+export function compareServers(old: readonly Surface[], next: readonly Surface[]): readonly Change[] {
+  const [onlyOld, onlyNext] = [old[0], next[0]];
+  if (old.length === 1 && next.length === 1 && onlyOld !== undefined && onlyNext !== undefined) return compareSurfaces(onlyOld, onlyNext);
+  const named = (project: string, changes: readonly Change[]): readonly Change[] => changes.map((change) => ({ ...change, project }));
+  const gone = old.filter(({ project }) => !next.some((other) => other.project === project));
+  const all = [
+    ...gone.flatMap(({ project, plans }) => named(project, [
+      { class: "breaking", tool: null, subject: "catalog", message: `the catalog '${project}' is gone` },
+      ...Object.keys(plans).map((tool): Change => ({ class: "breaking", tool, subject: "tool", message: "the tool is gone" })),
+    ])),
+    ...next.flatMap((surface) => {
+      const before = old.find(({ project }) => project === surface.project);
+      return named(surface.project, before === undefined ? newCatalog(surface) : compareSurfaces(before, surface));
+    }),
+    ...firstCatalog(onlyOld, onlyNext),
+  ];
+  return CHANGE_CLASSES.flatMap((kind) => all.filter((change) => change.class === kind));
+}
+
+function newCatalog({ project, plans }: Surface): readonly Change[] {
+  return [
+    { class: "additive", tool: null, subject: "catalog", message: `the catalog '${project}' is new` },
+    ...Object.keys(plans).map((tool): Change => ({ class: "additive", tool, subject: "tool", message: "the tool is new" })),
+  ];
+}
+
+/** Callers whose claims name no catalog see the first one. */
+function firstCatalog(old: Surface | undefined, next: Surface | undefined): readonly Change[] {
+  if (old === undefined || next === undefined || old.project === next.project) return [];
+  return [{ class: "isolation-weakening", project: next.project, tool: null, subject: "catalogs", message: `callers who name no catalog see '${next.project}' instead of '${old.project}'` }];
 }
 
 /** Worst class first; within a class the whole catalog, then tools in the new catalog's order. */

@@ -20,8 +20,11 @@ interface Printed extends Change {
   readonly line: number | null;
 }
 
-function printed(changes: readonly Change[], next: Surface): readonly Printed[] {
-  return changes.map((change) => ({ ...change, file: catalogFile(next), line: change.tool !== null && Object.hasOwn(next.lines, change.tool) ? (next.lines[change.tool] ?? null) : null }));
+function printed(changes: readonly Change[], next: readonly Surface[]): readonly Printed[] {
+  return changes.map((change) => {
+    const surface = next.find(({ project }) => project === change.project) ?? (next[0] as Surface);
+    return { ...change, file: catalogFile(surface), line: change.tool !== null && Object.hasOwn(surface.lines, change.tool) ? (surface.lines[change.tool] ?? null) : null };
+  });
 }
 
 /** The file to point at: the catalog itself, also where only a build or a git version of it was given. */
@@ -31,13 +34,13 @@ function catalogFile({ file, catalog }: Surface): string {
 }
 
 /** The whole report; formats for programs always yield a whole document. */
-export function printChanges(format: DiffFormat, changes: readonly Change[], next: Surface): string {
+export function printChanges(format: DiffFormat, changes: readonly Change[], next: readonly [Surface, ...Surface[]]): string {
   const rows = printed(changes, next);
   switch (format) {
     case "text":
       return textReport(rows);
     case "json":
-      return `${JSON.stringify(rows.map(({ class: kind, tool, subject, message, file, line }) => ({ class: kind, tool, subject, message, file, line })), null, 2)}\n`;
+      return `${JSON.stringify(rows.map(({ class: kind, project, tool, subject, message, file, line }) => ({ class: kind, ...(project === undefined ? {} : { project }), tool, subject, message, file, line })), null, 2)}\n`;
     case "sarif":
       return sarif(rows);
     case "github":
@@ -52,7 +55,7 @@ function textReport(rows: readonly Printed[]): string {
   const groups = CHANGE_CLASSES.flatMap((kind) => {
     const members = rows.filter((row) => row.class === kind);
     if (members.length === 0) return [];
-    const lines = members.map(({ tool, subject, message, file, line }) => `  ${tool ?? "catalog"} · ${subject}: ${message}${line === null ? "" : ` (${file}:${line})`}\n`);
+    const lines = members.map(({ project, tool, subject, message, file, line }) => `  ${tool ?? (project === undefined ? "catalog" : `catalog ${project}`)} · ${subject}: ${message}${line === null ? "" : ` (${file}:${line})`}\n`);
     return [`${kind}\n${lines.join("")}`];
   });
   const counts = CHANGE_CLASSES.map((kind) => [rows.filter((row) => row.class === kind).length, kind] as const).filter(([n]) => n > 0);

@@ -1,5 +1,7 @@
 /** Where a side of a comparison comes from: a catalog file, a version of one in git, or the manifest of a build. */
 import { dirname, join, resolve } from "node:path";
+import { isRecord } from "../../runtime/abi/paths.js";
+import { projectName } from "../../runtime/abi/projects.js";
 import type { Io } from "../cli/command.js";
 import { compile, readCatalog, type Compilation } from "../compile.js";
 import { sha256Hex } from "../../runtime/abi/fingerprint.js";
@@ -12,7 +14,8 @@ export type Unread =
   | { readonly kind: "diagnostics"; readonly diagnostics: readonly Diagnostic[]; readonly source: Compilation["source"]; readonly text: string | null }
   | { readonly kind: "message"; readonly message: string };
 
-export type ReadSide = { readonly surface: Surface } | Unread;
+/** The catalogs of a side, in the order of their server. */
+export type ReadSide = { readonly surfaces: readonly [Surface, ...Surface[]] } | Unread;
 
 function message(text: string): Unread {
   return { kind: "message", message: text };
@@ -22,7 +25,7 @@ function message(text: string): Unread {
 export function surfaceOf(file: string, plans: Plans): Surface {
   const { catalog, settings, connections, embeddings, definitions } = plans;
   const lines = Object.fromEntries(Object.entries(plans.origins).map(([tool, { line }]) => [tool, line]));
-  return { file, catalog, settings, connections, embeddings, plans: plans.tools, definitions, lines };
+  return { project: projectName(catalog.file), file, catalog, settings, connections, embeddings, plans: plans.tools, definitions, lines };
 }
 
 /**
@@ -37,7 +40,7 @@ export async function readSide(side: string, io: Io): Promise<ReadSide> {
   if (typeof text !== "string") return text;
   if (/(?:^|[\\/])manifest\.json$/.test(path)) return fromBuild(read.shown, text, (name) => read.read(join(dirname(path), name)));
   const { value, diagnostics, source } = compile({ path: read.shown, text }, { interpolation: { mode: "defer" }, target: "describe" });
-  return value === null ? { kind: "diagnostics", diagnostics, source, text } : { surface: surfaceOf(read.shown, value.plans) };
+  return value === null ? { kind: "diagnostics", diagnostics, source, text } : { surfaces: [surfaceOf(read.shown, value.plans)] };
 }
 
 type ReadText = (path: string) => Promise<string | Unread>;
@@ -65,37 +68,55 @@ function gitReader(side: string, io: Io): { readonly shown: string; readonly rea
 
 /** A build is read from its own files, and only if they are still those that the manifest lists. */
 async function fromBuild(shown: string, manifestText: string, read: ReadText): Promise<ReadSide> {
-  const digests = manifestFiles(manifestText);
-  if (digests === null) return message(`${shown} is not a manifest that build wrote`);
-  const texts: string[] = [];
-  for (const name of ["plans.ts", "tools.ts"]) {
-    const text = await read(name);
-    if (typeof text !== "string") return text;
-    if (digests[name] !== `sha256:${sha256Hex(text)}`) return message(`${name} beside ${shown} is not the one that was built; run: toolsrv build`);
-    texts.push(text);
+  const manifest = readBuild(manifestText);
+  if (manifest === null) return message(`${shown} is not a manifest that build wrote`);
+  const surfaces: Surface[] = [];
+  for (const { project, folder } of manifest.catalogs) {
+    const texts: string[] = [];
+    for (const name of ["plans.ts", "tools.ts"].map((file) => `${folder}${file}`)) {
+      const text = await read(name);
+      if (typeof text !== "string") return text;
+      if (manifest.files[name] !== `sha256:${sha256Hex(text)}`) return message(`${name} beside ${shown} is not the one that was built; run: toolsrv build`);
+      texts.push(text);
+    }
+    try {
+      surfaces.push(readSurface(project, shown, texts[0] as string, texts[1] as string));
+    } catch (error) {
+      if (error instanceof UnreadableLiteral) return message(`the build of ${shown} cannot be read: ${error.message}`);
+      throw error;
+    }
   }
-  try {
-    return { surface: readSurface(shown, texts[0] as string, texts[1] as string) };
-  } catch (error) {
-    if (error instanceof UnreadableLiteral) return message(`the build of ${shown} cannot be read: ${error.message}`);
-    throw error;
-  }
+  const [first, ...others] = surfaces;
+  return first === undefined ? message(`${shown} is not a manifest that build wrote`) : { surfaces: [first, ...others] };
 }
 
-function manifestFiles(text: string): { readonly [file: string]: unknown } | null {
+interface Build {
+  readonly files: { readonly [file: string]: unknown };
+  /** `folder` is "" or ends in "/". */
+  readonly catalogs: readonly { readonly project: string | null; readonly folder: string }[];
+}
+
+function readBuild(text: string): Build | null {
+  let value: unknown;
   try {
-    const value = JSON.parse(text) as { readonly abi?: unknown; readonly files?: unknown } | null;
-    return typeof value?.abi === "number" && typeof value.files === "object" && value.files !== null ? (value.files as { readonly [file: string]: unknown }) : null;
+    value = JSON.parse(text);
   } catch {
     return null;
   }
+  if (!isRecord(value) || typeof value["abi"] !== "number" || !isRecord(value["files"])) return null;
+  const { files, catalogs } = value;
+  if (!isRecord(catalogs)) return { files, catalogs: [{ project: null, folder: "" }] };
+  const placed = Object.entries(catalogs).map(([project, entry]) => ({ project, folder: isRecord(entry) && typeof entry["folder"] === "string" ? entry["folder"] : "" }));
+  return placed.every(({ folder }) => /^\w+$/.test(folder)) ? { files, catalogs: placed.map(({ project, folder }) => ({ project, folder: `${folder}/` })) } : null;
 }
 
 /** The digests vouch for the texts, so what is read has the types that were printed. */
-function readSurface(file: string, plans: string, tools: string): Surface {
+function readSurface(project: string | null, file: string, plans: string, tools: string): Surface {
   const read = <K extends keyof Surface>(name: string): Surface[K] => readExport(plans, name) as Surface[K];
+  const catalog = read<"catalog">("catalog");
   return {
-    file, catalog: read<"catalog">("catalog"), settings: read<"settings">("settings"), connections: read<"connections">("connections"),
+    project: project ?? projectName(catalog.file),
+    file, catalog, settings: read<"settings">("settings"), connections: read<"connections">("connections"),
     embeddings: read<"embeddings">("embeddings"), plans: read<"plans">("plans"), definitions: readExport(tools, "tools") as Surface["definitions"],
     lines: readLines(plans),
   };

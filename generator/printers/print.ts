@@ -1,6 +1,6 @@
 /** One way for every command to show diagnostics: located, sorted, in the format the user chose. */
 import { locateAll, type Locatable } from "../diagnostics.js";
-import type { Diagnostic } from "../ir.js";
+import type { Diagnostic, LocatedDiagnostic } from "../ir.js";
 import { printGithub } from "./github.js";
 import { printJson } from "./json.js";
 import { printSarif } from "./sarif.js";
@@ -20,9 +20,12 @@ export interface Shown {
 /** The diagnostics as text; the formats for programs always yield a whole document, even for none. */
 export function printDiagnostics(format: Format, diagnostics: readonly Diagnostic[], shown: Shown): string {
   const located = locateAll(diagnostics, shown.source);
+  return format === "text" ? printText(located, shown) : printDocument(format, located);
+}
+
+/** Located diagnostics of any number of files as one document for programs, in the order given. */
+export function printDocument(format: Exclude<Format, "text">, located: readonly LocatedDiagnostic[]): string {
   switch (format) {
-    case "text":
-      return printText(located, shown);
     case "json":
       return printJson(located);
     case "sarif":

@@ -76,6 +76,7 @@ export const CODES = defineCodes({
   TS0217: { severity: "error", title: "claim or header name missing", message: "tenancy.mode {mode} needs a name in tenancy.{mode}", help: "write its name" },
   TS0218: { severity: "warning", title: "unknown tool denied", message: "deny_tools names '{name}', which is not a tool", help: "nothing is denied by it; write the name of a tool, one an entry" },
   TS0219: { severity: "warning", title: "default role unknown", message: "default_role is '{role}', which is not among the roles", help: "callers without a role may call nothing; add the role, or name one that is there" },
+  TS0220: { severity: "error", title: "tool name taken by another catalog", message: "the tool '{name}' is also in {other}", help: "tool names are unique across the catalogs of one server; rename one of the two" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: "error", title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to go on" },

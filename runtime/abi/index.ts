@@ -2,7 +2,7 @@
  * THE door: every name that generated code may use, published as toolsrv/runtime/v1. An explicit list, because each
  * name here is a promise to files that users have committed. Nothing inside this repository imports it.
  */
-export { serve } from "../serve/main.js";
+export { serve, serveProjects } from "../serve/main.js";
 export { serveTrace } from "../serve/trace-door.js";
 export { bind } from "../call/bind.js";
 export { collections } from "../call/collections.js";
@@ -13,4 +13,5 @@ export { shape } from "../call/shape.js";
 export type { CallContext, Envelope, Handler, Program, ServePlan, ToolCode } from "./call.js";
 export type { TraceRoute } from "./trace.js";
 export type { ToolDefinition } from "./params.js";
+export type { Project } from "./projects.js";
 export type { CatalogPlan, ConnectionPlan, EmbeddingPlan, PlanTable, ToolPlan } from "./plan.js";

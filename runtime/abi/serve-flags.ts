@@ -41,7 +41,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "audit-sink", value: "SINK", help: "file, http or otlp", unavailable: true },
   { name: "audit-url", value: "URL", help: "address of the audit sink", unavailable: true },
   { name: "route-by-claim", value: "CLAIM", help: "claim that selects the catalog", unavailable: true },
-  { name: "default-project", value: "NAME", help: "catalog for callers without the claim", unavailable: true },
+  { name: "default-project", value: "NAME", help: "of several catalogs, the one that is served (default: the first)" },
 ];
 
 /** What can be nothing but an address: a port, a name or address with one, or an IP address. Not a file's name. */

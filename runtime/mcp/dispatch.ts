@@ -2,6 +2,7 @@
  * One message in, one answer out: where both transports end. What a method answers depends on the row of the
  * protocol version that the peer speaks, never on the transport, save for the HTTP status beside the answer.
  */
+import { CODES, type CodeEntry } from "../abi/codes.js";
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
@@ -15,6 +16,15 @@ const MAX_BATCH = 100;
 /** Text that is not JSON, or not UTF-8. */
 export function parseError(): Answer {
   return answer(errorText(null, PARSE_ERROR, "the message is not JSON in UTF-8"), 400);
+}
+
+/** The refusal of a caller who sees none of the catalogs that are served. */
+export function strangerError(value: unknown, era: ProtocolVersion["era"]): Answer {
+  const message = readMessage(value);
+  const { http, rpc }: CodeEntry = CODES.auth_error;
+  const id = message.kind === "request" || message.kind === "invalid" ? message.id : null;
+  const number = era === "envelope" ? http : rpc;
+  return answer(errorText(id, number ?? INTERNAL_ERROR, "the caller belongs to none of the catalogs of this server", { code: "auth_error" }), http);
 }
 
 /** The refusal of a request whose transport names a version that is not supported. */

@@ -7,7 +7,7 @@ import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
 import { finishResult } from "./result.js";
-import { HTTP_VERSIONS, type ProtocolVersion } from "./versions.js";
+import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
 
 export interface ServerInfo {
   /** `--name`; should match the host's key for this server. */
@@ -83,6 +83,11 @@ export function createMcpServer({ engine, info, metaTools, log }: McpOptions): M
       return finishResult(JSON.stringify(result), version, infoText);
     }),
   };
+}
+
+/** Whether two servers show a caller the same tools. */
+export function listedAlike(a: McpServer, b: McpServer, principal: Principal): boolean {
+  return a === b || VERSIONS.every((version) => a.lists.tools(version, principal)?.text === b.lists.tools(version, principal)?.text);
 }
 
 function oncePerVersion(make: (version: ProtocolVersion) => string): (version: ProtocolVersion) => FixedResult {

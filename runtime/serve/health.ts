@@ -18,7 +18,8 @@ export interface Readiness {
 }
 
 export interface ReadinessParts {
-  readonly engine: () => Engine;
+  /** The catalogs by name; the names are left out of the answer when there is one. */
+  readonly projects: () => readonly { readonly name: string; readonly engine: Engine }[];
   readonly draining: () => boolean;
   /** `--live-embed`: ask the embedders even if no tool searches. */
   readonly liveEmbed: boolean;
@@ -26,21 +27,30 @@ export interface ReadinessParts {
   readonly now: () => number;
 }
 
-export function createReadiness({ engine, draining, liveEmbed, now }: ReadinessParts): Readiness {
-  const connections = cached(CONNECTIONS_FRESH_MS, now, () => engine().health());
-  const embedders = cached(EMBED_FRESH_MS, now, () => engine().embedHealth());
+const NOTHING: Promise<{ readonly [embedding: string]: ConnectionHealth }> = Promise.resolve({});
+
+export function createReadiness({ projects, draining, liveEmbed, now }: ReadinessParts): Readiness {
+  const named = <T>(ask: (engine: Engine) => Promise<T>) => Promise.all(projects().map(async ({ name, engine }) => ({ name, engine, answers: await ask(engine) })));
+  const connections = cached(CONNECTIONS_FRESH_MS, now, () => named((engine) => engine.health()));
+  const embedders = cached(EMBED_FRESH_MS, now, () => named((engine) => (liveEmbed || searches(engine.program) ? engine.embedHealth() : NOTHING)));
   return {
     async ask() {
-      const { program } = engine();
-      const [stores, models] = await Promise.all([connections(), liveEmbed || searches(program) ? embedders() : {}]);
-      const embed = embedBody(program, models);
-      const ok = Object.values(stores).every((store) => store.ok) && embed?.ok !== false;
+      const [stores, models] = await Promise.all([connections(), embedders()]);
+      const alone = stores.length === 1;
+      const asked = Object.fromEntries(stores.flatMap(({ name, answers }) => Object.entries(answers).map(([store, answer]) => [alone ? store : `${name}.${store}`, answer])));
+      const embeds = models.flatMap(({ name, engine, answers }) => Object.entries(answers).map(([model, { ok }]) => {
+        const provider = engine.program.embeddings[model]?.provider ?? "unknown";
+        return { ok, provider: alone ? provider : `${name}:${provider}` };
+      }));
+      // The first embedder that fails speaks for all.
+      const embed = embeds.find(({ ok }) => !ok) ?? embeds[0];
+      const ok = Object.values(asked).every((store) => store.ok) && embed?.ok !== false;
       return {
         ready: ok && !draining(),
         draining: draining(),
-        compiled_tools: program.tools.length,
-        connections: stores,
-        ...(embed === null ? {} : { embed }),
+        compiled_tools: projects().reduce((sum, { engine }) => sum + engine.program.tools.length, 0),
+        connections: asked,
+        ...(embed === undefined ? {} : { embed }),
       };
     },
   };
@@ -48,14 +58,6 @@ export function createReadiness({ engine, draining, liveEmbed, now }: ReadinessP
 
 function searches(program: Engine["program"]): boolean {
   return Object.values(program.plans).some((plan) => plan.kind === "search" || plan.kind === "pipeline");
-}
-
-/** The first embedder that fails speaks for all; `null` when none was asked. */
-function embedBody(program: Engine["program"], models: { readonly [name: string]: ConnectionHealth }): { ok: boolean; provider: string } | null {
-  const names = Object.keys(models);
-  const named = names.find((name) => models[name]?.ok === false) ?? names[0];
-  if (named === undefined) return null;
-  return { ok: models[named]?.ok === true, provider: program.embeddings[named]?.provider ?? "unknown" };
 }
 
 /** What `ask` returned last, for as long as it is fresh; those who ask meanwhile share one question. */

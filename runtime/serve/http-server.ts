@@ -1,5 +1,4 @@
 /** MCP over HTTP: listens, and on the way out answers what it accepted. */
-import type { McpServer } from "../mcp/server.js";
 import type { Log } from "../observe/log.js";
 import { isLoopback, type HttpAddress } from "./address.js";
 import { StartError } from "./exit.js";
@@ -7,6 +6,7 @@ import { createReadiness } from "./health.js";
 import { anonymous } from "./identity.js";
 import { Idle } from "./idle.js";
 import { originRules } from "./origins.js";
+import type { ServedProjects } from "./projects.js";
 import { createRoutes } from "./routes.js";
 import { Subscriptions } from "./subscriptions.js";
 
@@ -35,20 +35,21 @@ export interface HttpServingOptions {
 }
 
 /** @throws StartError when the address cannot be bound, or this machine has no HTTP binary. */
-export async function serveHttp(mcp: () => McpServer, options: HttpServingOptions): Promise<HttpServing> {
+export async function serveHttp(projects: ServedProjects, options: HttpServingOptions): Promise<HttpServing> {
   const { address, log, now } = options;
   const idle = new Idle();
-  const subscriptions = new Subscriptions(() => mcp().infoText);
+  const subscriptions = new Subscriptions();
+  const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
   let draining = false;
   const isDraining = (): boolean => draining;
   const { routes, notFound } = createRoutes({
-    mcp,
+    projects,
     idle,
     subscriptions,
     draining: isDraining,
     origins: originRules(isLoopback(address.host), options.allowOrigins),
-    readiness: createReadiness({ engine: () => mcp().engine, draining: isDraining, liveEmbed: options.liveEmbed, now }),
-    identity: anonymous([mcp().engine.program]),
+    readiness: createReadiness({ projects: () => engines, draining: isDraining, liveEmbed: options.liveEmbed, now }),
+    identity: anonymous(engines.map(({ engine }) => engine.program)),
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.
   const { createHttpServer } = await import("../transport/uws.js");

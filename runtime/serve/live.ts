@@ -1,51 +1,59 @@
 /**
- * A catalog that is reloaded while it is served. Each load is a generation: a message is answered from the newest
- * one, a call that runs finishes on the one it began with, and that one is closed when its last call has ended.
+ * Catalogs that are reloaded while they are served. Each load of a catalog is a generation: a message is answered from
+ * the newest one, a call that runs finishes on the one it began with, and that one is closed when its last call has
+ * ended. A save that changes several catalogs swaps all of them at once, or none.
  */
-import type { Engine, Program } from "../abi/call.js";
-import { notificationText } from "../mcp/jsonrpc.js";
-import type { McpServer } from "../mcp/server.js";
+import type { Engine, Principal } from "../abi/call.js";
+import type { Project } from "../abi/projects.js";
+import { projectOf, type Routing } from "../access/project.js";
+import { listedAlike, type McpServer } from "../mcp/server.js";
 import { Idle } from "./idle.js";
 
 /** Where reloaded programs come from: the compiler, which this side does not know. */
 export interface ProgramSource {
-  /** Name for messages: `tools.yaml`. */
+  /** Names for messages: `tools.yaml`. */
   readonly name: string;
   /** Calls `onChange` after the files may have changed; returns what stops it. */
   watch(onChange: () => void): () => void;
-  /** The program as the files are now, or `null` when they are broken, which has been told. */
-  load(): Promise<Program | null>;
+  /** The programs as the files are now, under the names they had, or `null` when one is broken, which has been told. */
+  load(): Promise<readonly Project[] | null>;
 }
 
 export interface LiveParts {
   readonly source: ProgramSource;
+  readonly routing: Routing;
   /** @throws ToolError when this runtime cannot run the program, or values for it are missing. */
-  readonly start: (program: Program) => McpServer;
-  /** Sends a notification to the client, once it has initialized. */
-  readonly notify: (text: string) => void;
+  readonly start: (project: Project) => McpServer;
+  /** The one caller, who is told when its list of tools is another one. */
+  readonly principal: Principal;
+  readonly toolsChanged: () => void;
   readonly note: (text: string) => void;
   /** Words for an error that kept a program from starting; `null` for a bug. */
   readonly explain: (error: unknown) => string | null;
 }
 
-/** The newest generation, and the reloading behind it. */
+/** The newest generations, and the reloading behind them. */
 export class Live {
-  private generation: Generation;
+  private readonly generations = new Map<string, Generation>();
   private reloading: Promise<void> | null = null;
   private again = false;
   private readonly stopWatching: () => void;
   private stopped = false;
 
   constructor(
-    first: Program,
+    first: readonly Project[],
     private readonly parts: LiveParts,
   ) {
-    this.generation = this.begin(first);
+    for (const project of first) this.generations.set(project.name, this.begin(project));
     this.stopWatching = parts.source.watch(() => this.changed());
   }
 
+  /** The newest generation of the catalog that the caller sees. */
   get mcp(): McpServer {
-    return this.generation.mcp;
+    const name = projectOf(this.parts.routing, this.parts.principal.claims);
+    const generation = name === null ? undefined : this.generations.get(name);
+    if (generation === undefined) throw new TypeError("the caller sees no catalog");
+    return generation.mcp;
   }
 
   /** Stops watching and closes what is open. Resolves when a reload that runs has ended. */
@@ -53,7 +61,7 @@ export class Live {
     this.stopped = true;
     this.stopWatching();
     await this.reloading;
-    await this.generation.mcp.engine.close();
+    await Promise.all([...this.generations.values()].map(({ mcp }) => mcp.engine.close()));
   }
 
   /** One reload at a time; changes meanwhile make one more. */
@@ -75,29 +83,31 @@ export class Live {
     const { source, note } = this.parts;
     const kept = (why: string): void => note(`${why}; still serving the last good one\n`);
     try {
-      const program = await source.load();
-      if (program === null) return kept(`${source.name} has errors`);
-      const before = this.generation.mcp.engine.program;
-      if (program.catalog.hash === before.catalog.hash) return;
-      this.swap(this.begin(program));
-      note(`reloaded ${source.name} — ${program.tools.length} tool${program.tools.length === 1 ? "" : "s"}\n`);
-      if (JSON.stringify(program.tools) !== JSON.stringify(before.tools)) this.parts.notify(notificationText("notifications/tools/list_changed"));
+      const projects = await source.load();
+      if (projects === null) return kept(`${source.name} ${this.generations.size === 1 ? "has" : "have"} errors`);
+      const changed = projects.filter(({ name, program }) => program.catalog.hash !== this.generations.get(name)?.mcp.engine.program.catalog.hash);
+      // All of them begin before one of them is served: a save is taken whole or not at all.
+      const next = changed.map((project) => ({ name: project.name, generation: this.begin(project) }));
+      const before = this.mcp;
+      for (const { name, generation } of next) this.swap(name, generation);
+      for (const { program } of changed) note(`reloaded ${program.catalog.file} — ${program.tools.length} tool${program.tools.length === 1 ? "" : "s"}\n`);
+      if (!listedAlike(before, this.mcp, this.parts.principal)) this.parts.toolsChanged();
     } catch (error) {
       kept(`${source.name} cannot be served: ${this.parts.explain(error) ?? "internal error"}`);
     }
   }
 
-  private begin(program: Program): Generation {
+  private begin(project: Project): Generation {
     const calls = new Idle();
-    const mcp = this.parts.start(program);
+    const mcp = this.parts.start(project);
     return { calls, mcp: { ...mcp, engine: countCalls(mcp.engine, calls) } };
   }
 
   /** The old generation is closed behind its last call, which nobody waits for. */
-  private swap(next: Generation): void {
-    const old = this.generation;
-    this.generation = next;
-    void old.calls.wait(Number.POSITIVE_INFINITY).then(() => old.mcp.engine.close()).catch(() => undefined);
+  private swap(name: string, next: Generation): void {
+    const old = this.generations.get(name);
+    this.generations.set(name, next);
+    if (old !== undefined) void old.calls.wait(Number.POSITIVE_INFINITY).then(() => old.mcp.engine.close()).catch(() => undefined);
   }
 }
 

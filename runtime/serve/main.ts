@@ -5,6 +5,8 @@
 import { createRequire } from "node:module";
 import type { Program } from "../abi/call.js";
 import { isToolError } from "../abi/errors.js";
+import { projectName, type Project } from "../abi/projects.js";
+import type { Routing } from "../access/project.js";
 import { createEngine } from "../call/engine.js";
 import { checkEnv } from "../call/settings.js";
 import { notificationText } from "../mcp/jsonrpc.js";
@@ -17,18 +19,24 @@ import { EXIT, StartError } from "./exit.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
 import { Live, type ProgramSource } from "./live.js";
 import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "./options.js";
-import { serveStdio } from "./stdio-server.js";
+import { routingOf, servedProjects } from "./projects.js";
+import { OWNER, serveStdio } from "./stdio-server.js";
 
 const TITLE = "toolsrv";
 
 /** Serves a program with the words of the command line, and ends the process when the server has ended. */
 export async function serve(program: Program, argv: readonly string[]): Promise<void> {
-  const io = processIo();
-  endProcess(await run(program, argv, io));
+  await serveProjects([{ name: projectName(program.catalog.file), program }], argv);
 }
 
-/** `serve` for a given world; the exit code is returned. Never throws. */
-export async function run(program: Program, argv: readonly string[], io: ServeIo): Promise<number> {
+/** `serve` for several catalogs in one server. */
+export async function serveProjects(projects: readonly Project[], argv: readonly string[]): Promise<void> {
+  const io = processIo();
+  endProcess(await run(projects, argv, io));
+}
+
+/** `serveProjects` for a given world; the exit code is returned. Never throws. */
+export async function run(projects: readonly Project[], argv: readonly string[], io: ServeIo): Promise<number> {
   try {
     const flags = readFlags(argv);
     if (flags === null) {
@@ -36,7 +44,7 @@ export async function run(program: Program, argv: readonly string[], io: ServeIo
       return EXIT.OK;
     }
     const options = serveOptions(flags);
-    return await serveProgram(program, options, readEnvFile(options.envFile), io);
+    return await serveWith(projects, options, readEnvFile(options.envFile), io);
   } catch (error) {
     return startFailure(error, { write: io.note });
   }
@@ -57,39 +65,44 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
 }
 
 /**
- * Serves until the client leaves or the process is asked to stop; returns the exit code. With a source, the catalog
- * is reloaded when it changes (stdio, unless --no-watch).
+ * Serves until the client leaves or the process is asked to stop; returns the exit code. With a source, the catalogs
+ * are reloaded when they change (stdio, unless --no-watch).
  * @throws StartError, or ToolError missing_env / tds_invalid, when it cannot start.
  */
-export async function serveProgram(program: Program, options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
+export async function serveWith(projects: readonly Project[], options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
+  const routing = routingOf(projects, options.defaultProject);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
-  const trace = options.trace === null ? null : await startTrace(program, options.trace, options, log, io);
-  const start = (served: Program): McpServer => {
+  const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
+  const start: Start = ({ name: project, program: served }) => {
     checkEnv(served, env);
-    const observing = trace === null ? null : { observer: trace.observe(served, name), wallNow: () => Date.now() };
+    const observing = trace === null ? null : { observer: trace.observe(served, projects.length === 1 ? name : `${name}/${project}`), wallNow: () => Date.now() };
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };
   try {
-    if (options.http !== null) return await runHttp(start(program), name, options, log, io);
-    return await runStdio(program, start, name, options, log, io, options.watch ? source : undefined);
+    if (options.http !== null) return await runHttp(projects, start, routing, name, options, log, io);
+    return await runStdio(projects, start, routing, name, options, log, io, options.watch ? source : undefined);
   } finally {
     await trace?.close();
     await log.flush();
   }
 }
 
-async function startTrace(program: Program, option: TraceOption, { logFormat }: ServeOptions, log: Log, io: ServeIo): Promise<CallTrace | null> {
+async function startTrace(routes: Program["trace"], option: TraceOption, { logFormat }: ServeOptions, log: Log, io: ServeIo): Promise<CallTrace | null> {
   const { startCallTrace } = await import("./call-trace.js");
-  return startCallTrace({ option, routes: program.trace, io, log, logFormat });
+  return startCallTrace({ option, routes, io, log, logFormat });
 }
 
-async function runStdio(program: Program, start: (program: Program) => McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {
-  const live = new Live(program, {
+type Start = (project: Project) => McpServer;
+
+async function runStdio(projects: readonly Project[], start: Start, routing: Routing, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {
+  const live = new Live(projects, {
     source: source ?? UNWATCHED,
+    routing,
     start,
-    notify: (text) => server.notify(text),
+    principal: OWNER,
+    toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: io.note,
     explain(error) {
       if (isToolError(error)) return error.message;
@@ -100,8 +113,9 @@ async function runStdio(program: Program, start: (program: Program) => McpServer
   // Validators and handlers are loaded while the client reads the answer to its handshake.
   const onInitialized = (): void => void setImmediate(() => live.mcp.engine.load().catch((error: unknown) => log.error("handlers cannot be loaded", { error })));
   const server = serveStdio(() => live.mcp, { input: io.stdin, output: io.takeStdout() }, onInitialized);
-  program.extra?.onChange?.(() => server.notify(notificationText("notifications/tools/list_changed")));
-  banner(live.mcp, name, options, io, "on stdio");
+  for (const { program } of projects) program.extra?.onChange?.(() => server.notify(notificationText("notifications/tools/list_changed")));
+  const others = projects.length - 1;
+  banner(live.mcp.engine.program.tools.length, name, options, log, io, `${others === 0 ? "" : `of ${routing.fallback}, one of ${projects.length} catalogs, `}on stdio`);
   if (source !== undefined) io.note(`watching ${source.name}\n`);
   if (io.stdin.isTTY === true) io.note("reading MCP messages from this terminal; for HTTP: --http 127.0.0.1:8080 --auth none\n");
   await Promise.race([server.ended, aborted(io.stop)]);
@@ -113,29 +127,30 @@ async function runStdio(program: Program, start: (program: Program) => McpServer
 /** A built server: there is nothing to watch. */
 const UNWATCHED: ProgramSource = { name: "", watch: () => () => undefined, load: () => Promise.resolve(null) };
 
-async function runHttp(mcp: McpServer, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
+async function runHttp(projects: readonly Project[], start: Start, routing: Routing, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
   const { http: address, allowOrigins, liveEmbed } = options;
   if (address === null) throw new TypeError("no address");
+  const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
     const { serveHttp } = await import("./http-server.js");
-    await mcp.engine.load();
-    const server = await serveHttp(() => mcp, { address, allowOrigins, liveEmbed, log, now: io.now });
-    mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
-    banner(mcp, name, options, io, `on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
+    await Promise.all(served.map(({ mcp }) => mcp.engine.load()));
+    const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
+    for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
+    const count = served.reduce((sum, { mcp }) => sum + mcp.engine.program.tools.length, 0);
+    banner(count, name, options, log, io, `${served.length === 1 ? "" : `of ${served.length} catalogs `}on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
     await aborted(io.stop);
     log.info("draining", { in_flight: server.inFlight });
     if (!(await server.drain(options.shutdownGraceMs))) log.warn("calls were cut off at the end of the grace period");
     return EXIT.OK;
   } finally {
-    await mcp.engine.close();
+    await Promise.all(served.map(({ mcp }) => mcp.engine.close()));
   }
 }
 
 /** One line on stderr that says what is served, and where. */
-function banner(mcp: McpServer, name: string, options: ServeOptions, io: ServeIo, where: string): void {
-  const count = mcp.engine.program.tools.length;
+function banner(count: number, name: string, options: ServeOptions, log: Log, io: ServeIo, where: string): void {
   const text = `${TITLE} ${version()} [${name}] — ${count} tool${count === 1 ? "" : "s"} ${where}`;
-  if (options.logFormat === "json") mcp.log.info(text);
+  if (options.logFormat === "json") log.info(text);
   else io.note(`${text}\n`);
 }
 

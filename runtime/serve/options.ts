@@ -26,6 +26,8 @@ export interface ServeOptions {
   readonly liveEmbed: boolean;
   /** Reload the catalog when it is saved; only on stdio, and only where there is a compiler. */
   readonly watch: boolean;
+  /** Of several catalogs, the one for callers whose claims name none; `null`: the first. */
+  readonly defaultProject: string | null;
   /** `null`: calls are not recorded. */
   readonly trace: TraceOption | null;
 }
@@ -105,6 +107,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     liveEmbed: values["live-embed"] === true,
     watch: values["watch"] !== false && http === null,
     trace: readTrace(text("trace")),
+    defaultProject: text("default-project"),
   };
 }
 

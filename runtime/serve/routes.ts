@@ -1,8 +1,7 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
 import type { Answer } from "../mcp/answer.js";
-import { dispatch, parseError, unsupportedVersion } from "../mcp/dispatch.js";
+import { dispatch, parseError, strangerError, unsupportedVersion } from "../mcp/dispatch.js";
 import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
-import type { McpServer } from "../mcp/server.js";
 import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
 import type { Readiness } from "./health.js";
@@ -11,6 +10,7 @@ import { HttpPeer } from "./http-peer.js";
 import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
 import type { OriginRules } from "./origins.js";
+import type { ServedProjects } from "./projects.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ const NO_HEADERS: HeaderList = [];
 
 /** What the routes need of the server they belong to. */
 export interface RouteParts {
-  readonly mcp: () => McpServer;
+  readonly projects: Pick<ServedProjects, "of">;
   readonly origins: OriginRules;
   readonly readiness: Readiness;
   /** Requests of POST /mcp that are not answered yet. */
@@ -90,12 +90,16 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
   }
   const asked = request.header("mcp-protocol-version");
   const principal = parts.identity.of(request);
-  const mcp = parts.mcp();
+  const mcp = parts.projects.of(principal);
+  if (mcp === null) {
+    sendAnswer(to, strangerError(value, isEnvelopeEra(value, asked) ? "envelope" : "handshake"));
+    return;
+  }
   if (isEnvelopeEra(value, asked)) {
     const peer = new HttpPeer(to, principal, versionWithoutHeader());
     const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
     const outcome = dispatchEnvelope(mcp, value, headers, peer);
-    if ("listen" in outcome) parts.subscriptions.open(outcome.listen, reply, [...EVENT_TYPE, ...cors]);
+    if ("listen" in outcome) parts.subscriptions.open(outcome.listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
     else return finish(parts.idle, outcome.answer, peer);
     return;
   }

@@ -13,7 +13,7 @@ import { openLines, type LineOutput } from "../transport/stdio.js";
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** Nobody is authenticated on stdio: the process belongs to whoever started it. */
-const OWNER: Principal = { id: null, claims: {}, headers: {} };
+export const OWNER: Principal = { id: null, claims: {}, headers: {} };
 
 export interface StdioServer {
   /** Resolves when the client has closed its end. */

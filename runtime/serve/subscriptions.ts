@@ -14,6 +14,8 @@ const MAX_UNREAD_MESSAGES = 100;
 interface Listener {
   readonly request: ListenRequest;
   readonly stream: HttpStream;
+  /** Who answers, as JSON text. */
+  readonly infoText: string;
   unread: number;
 }
 
@@ -21,12 +23,9 @@ export class Subscriptions {
   private readonly listeners = new Set<Listener>();
   private timer: NodeJS.Timeout | null = null;
 
-  /** @param infoText who answers, as JSON text. */
-  constructor(private readonly infoText: () => string) {}
-
   /** Opens the stream of one request; its first event says what will be told. */
-  open(request: ListenRequest, reply: HttpReply, headers: HeaderList): void {
-    const listener: Listener = { request, stream: reply.stream(200, headers), unread: 0 };
+  open(request: ListenRequest, infoText: string, reply: HttpReply, headers: HeaderList): void {
+    const listener: Listener = { request, infoText, stream: reply.stream(200, headers), unread: 0 };
     this.listeners.add(listener);
     reply.onAborted(() => this.remove(listener));
     const notifications = request.toolsListChanged ? { toolsListChanged: true } : {};
@@ -45,8 +44,8 @@ export class Subscriptions {
   /** Ends every subscription with its result. */
   close(): void {
     for (const listener of this.listeners) {
-      const { request, stream } = listener;
-      const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(this.infoText()) as unknown };
+      const { request, stream, infoText } = listener;
+      const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(infoText) as unknown };
       void stream.write(eventText(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
       stream.end();
       this.remove(listener);

@@ -58,7 +58,7 @@ function surface(catalog: unknown): Surface {
   const { value, diagnostics, source } = compile({ path: "tools.yaml", text: JSON.stringify(catalog) }, { interpolation: { mode: "defer" }, target: "describe" });
   assert.ok(value, JSON.stringify(locateAll(diagnostics, source).filter(({ severity }) => severity === "error"), null, 1));
   const { catalog: identity, settings, connections, embeddings, definitions, tools } = value.plans;
-  return { file: "tools.yaml", catalog: identity, settings, connections, embeddings, definitions, plans: tools, lines: {} };
+  return { project: "tools", file: "tools.yaml", catalog: identity, settings, connections, embeddings, definitions, plans: tools, lines: {} };
 }
 
 type Node = { [key: string]: unknown };

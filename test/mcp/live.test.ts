@@ -1,11 +1,14 @@
 import * as assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import type { Engine, Program } from "../../runtime/abi/call.js";
+import type { Project } from "../../runtime/abi/projects.js";
 import { createEngine } from "../../runtime/call/engine.js";
+import { notificationText } from "../../runtime/mcp/jsonrpc.js";
 import { createMcpServer } from "../../runtime/mcp/server.js";
 import { createLog } from "../../runtime/observe/log.js";
 import { Live, type ProgramSource } from "../../runtime/serve/live.js";
-import { serveStdio } from "../../runtime/serve/stdio-server.js";
+import { routingOf } from "../../runtime/serve/projects.js";
+import { OWNER, serveStdio } from "../../runtime/serve/stdio-server.js";
 import { suite } from "../lib/suite.js";
 import { fixtureProgram } from "./program.js";
 
@@ -27,9 +30,9 @@ class Edited implements ProgramSource {
     return () => (this.onChange = () => undefined);
   }
 
-  load(): Promise<Program | null> {
+  load(): Promise<readonly Project[] | null> {
     this.loads += 1;
-    return Promise.resolve(this.current);
+    return Promise.resolve(this.current === null ? null : [{ name: "tools", program: this.current }]);
   }
 
   /** `null`: a save that does not compile. */
@@ -65,10 +68,12 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
     return { ...engine, close: async () => void (open -= 1) };
   };
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const live = new Live(edit(0), {
+  const live = new Live([{ name: "tools", program: edit(0) }], {
     source,
-    start: (program) => createMcpServer({ engine: counted(createEngine(program, { env: new Map() })), info: { name: "n", title: "t", version: "1" }, metaTools: true, log }),
-    notify: (text) => server.notify(text),
+    routing: routingOf([{ name: "tools", program: edit(0) }], null),
+    principal: OWNER,
+    start: ({ program }) => createMcpServer({ engine: counted(createEngine(program, { env: new Map() })), info: { name: "n", title: "t", version: "1" }, metaTools: true, log }),
+    toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: (text) => void notes.push(text),
     explain: (error) => (error instanceof Error ? error.message : null),
   });
@@ -159,6 +164,52 @@ test("a call that runs finishes on the catalog it began with, which is closed wh
     assert.deepEqual((await next()).result.structuredContent.rows, [{ _id: 1, waited: 100 }]);
     await settled();
     assert.equal(open(), 1);
+  });
+});
+
+test("of several catalogs the changed one is reloaded, all of them or none", async () => {
+  let current: readonly Project[] | null = [{ name: "a", program: edit(0) }, { name: "b", program: edit(100) }];
+  let save: () => void = () => undefined;
+  let changes = 0;
+  const notes: string[] = [];
+  const source: ProgramSource = { name: "a.yaml, b.yaml", watch: (onChange) => ((save = onChange), () => undefined), load: () => Promise.resolve(current) };
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const routing = routingOf(current, "b");
+  const live = new Live(current, {
+    source, routing, principal: OWNER,
+    start: ({ program }) => createMcpServer({ engine: createEngine(program, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log }),
+    toolsChanged: () => void (changes += 1),
+    note: (text) => void notes.push(text),
+    explain: (error) => (error instanceof Error ? error.message : null),
+  });
+  const saved = async (projects: readonly Project[] | null): Promise<string> => {
+    current = projects;
+    save();
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return live.mcp.engine.program.catalog.hash;
+  };
+  const b = live.mcp;
+  assert.equal(b.engine.program.catalog.hash, "sha256:100");
+  assert.equal(await saved([{ name: "a", program: edit(1, true) }, { name: "b", program: edit(100) }]), "sha256:100");
+  assert.deepEqual([live.mcp === b, changes, notes.length], [true, 0, 1]);
+  assert.equal(await saved([{ name: "a", program: edit(1, true) }, { name: "b", program: edit(101, true) }]), "sha256:101");
+  assert.deepEqual([changes, notes.length], [1, 2]);
+  assert.equal(await saved(null), "sha256:101");
+  assert.equal(await saved([{ name: "a", program: edit(2) }, { name: "b", program: { ...edit(102), abi: 99 } }]), "sha256:101");
+  assert.deepEqual([changes, notes.filter((note) => note.includes("still serving")).length], [1, 2]);
+  assert.match(notes[2] ?? "", /^a\.yaml, b\.yaml have errors/);
+  await live.close();
+});
+
+test("a change of roles that changes what the client may see is told, though the tools are the same", async () => {
+  const roles = (allow: readonly string[]): Program["settings"] => ({ security: { rbac: { default_role: "viewer", role_claim: "roles", roles: { viewer: { allow } }, deny_tools: [] } } });
+  await withSession(async ({ source, send, next }) => {
+    send(initialize);
+    await next();
+    source.save({ ...edit(1), settings: roles(["echo"]) });
+    assert.equal((await next()).method, "notifications/tools/list_changed");
+    source.save({ ...edit(2), settings: roles(["echo", "wait"]) });
+    assert.equal((await next()).method, "notifications/tools/list_changed");
   });
 });
 

@@ -99,8 +99,8 @@ async function withServer(settings: Program["settings"], identity: Identity, use
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
   const { routes, notFound } = createRoutes({
-    mcp: () => mcp, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
-    subscriptions: new Subscriptions(() => mcp.infoText),
+    projects: { of: () => mcp }, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
+    subscriptions: new Subscriptions(),
     readiness: { ask: () => Promise.reject(new Error("not asked here")) },
   });
   const server = createHttpServer({ routes, notFound, onError: () => undefined });

@@ -67,7 +67,7 @@ async function serving(served: Program, work: (server: Serving) => Promise<void>
     }
   });
   const io = { stdin, takeStdout: () => stdout, print: () => undefined, note: (note: string) => void notes.push(note), stop: stop.signal, environment: { TRACE_SERVICE_DATA_DIR: directory, ...environment }, now: () => performance.now() };
-  const ended = run(served, ["--trace", "127.0.0.1:0", ...words], io);
+  const ended = run([{ name: "tools", program: served }], ["--trace", "127.0.0.1:0", ...words], io);
   const ask = (id: number, method: string, params: Json = {}): Promise<Json> => new Promise((resolve) => {
     answers.set(id, resolve);
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
@@ -243,7 +243,7 @@ async function startOf(words: readonly string[], environment: { readonly [name: 
   const stdin = new PassThrough();
   stdin.end();
   const io = { stdin, takeStdout: () => new PassThrough(), print: () => undefined, note: (note: string) => void notes.push(note), stop: AbortSignal.abort(), environment, now: () => performance.now() };
-  return [await run(served, words, io), notes.join("")];
+  return [await run([{ name: "tools", program: served }], words, io), notes.join("")];
 }
 
 test("an address that is none, a host that others reach and a build without traces are refused in one line", async () => {

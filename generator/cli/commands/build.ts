@@ -1,11 +1,12 @@
-/** `toolsrv build`: a catalog → reviewable TypeScript and a server. Everything heavy is imported when it is needed. */
+/** `toolsrv build`: catalogs → reviewable TypeScript and a server. Everything heavy is imported when it is needed. */
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { clashOf, projectName } from "../../../runtime/abi/projects.js";
 import type { CommandModule, Invocation, Io } from "../command.js";
 import { UsageError } from "../command.js";
 import { EXIT } from "../exit.js";
 import { packageRoot, packageVersion } from "../package.js";
-import type { Compiled } from "../../compile.js";
+import type { Compilation, Compiled } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import type { BuildInputs, Outcome } from "../../5-emit/record.js";
@@ -14,7 +15,7 @@ import type { Emission, FileReport, WrittenFile } from "../../5-emit/write.js";
 
 interface Order {
   /** As the user wrote them. */
-  readonly catalog: string;
+  readonly catalogs: readonly string[];
   readonly out: string;
   readonly emit: Emission | "ir";
   readonly check: boolean;
@@ -26,7 +27,9 @@ interface Order {
 /** What `--json` prints: always one object, whatever the end. */
 interface Report {
   readonly ok: boolean;
+  /** The first catalog; `catalogs` has all, where there are several. */
   readonly catalog: string;
+  readonly catalogs?: readonly string[];
   readonly out: string;
   readonly diagnostics: readonly LocatedDiagnostic[];
   readonly files: readonly FileReport[];
@@ -36,13 +39,14 @@ interface Report {
 }
 
 function readOrder({ args, options }: Invocation): Order {
-  if (args.length > 1) throw new UsageError("one catalog at a time: building several into one server is not supported yet");
+  const clash = clashOf(args);
+  if (clash !== null) throw new UsageError(clash);
   const emit = options["emit"];
   if (emit !== undefined && emit !== "ts" && emit !== "js" && emit !== "ir") throw new UsageError(`--emit takes ts, js or ir, not '${String(emit)}'`);
   const check = options["check"] === true;
   if (check && emit !== undefined) throw new UsageError("--check compares the whole output; it does not go with --emit");
   return {
-    catalog: args[0] ?? "tools.yaml",
+    catalogs: args.length === 0 ? ["tools.yaml"] : args,
     out: typeof options["out"] === "string" ? options["out"] : "out",
     emit: emit ?? "all",
     check,
@@ -57,9 +61,9 @@ function isWithin(folder: string, path: string): boolean {
 }
 
 /** The output folder is replaced as a whole, so it must be one of its own. */
-async function outputFolder(order: Order, catalogPath: string, io: Io): Promise<string> {
+async function outputFolder(order: Order, catalogs: readonly Catalog[], io: Io): Promise<string> {
   const out = await io.host.realPath(resolve(io.cwd, order.out));
-  const inside = [await io.host.realPath(io.cwd), await io.host.realPath(catalogPath)].find((path) => isWithin(out, path));
+  const inside = (await Promise.all([io.cwd, ...catalogs.map(({ path }) => path)].map((path) => io.host.realPath(path)))).find((path) => isWithin(out, path));
   if (inside !== undefined) throw new UsageError(`--out needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
   return out;
 }
@@ -79,10 +83,22 @@ function printReport(report: Report, order: Order, io: Io): void {
 /** What the compiler is made of beside its own code. */
 const USED_PACKAGES = ["toolsrv", "yaml", "zod", "handlebars", "esbuild"] as const;
 
+/** A catalog that is to be built. */
+interface Catalog {
+  /** As the user wrote it. */
+  readonly shown: string;
+  readonly path: string;
+  /** Optional packages that are found from its folder. */
+  readonly isInstalled: (name: string) => boolean;
+}
+
+/** One that compiled. */
+interface Built extends Catalog, Compiled {}
+
 /** What is known of earlier builds into the same folder. */
 interface Records {
-  /** The catalog as it was read once and for all. */
-  readonly bytes: Uint8Array;
+  /** The catalogs as they were read once and for all, in order. */
+  readonly bytes: readonly Uint8Array[];
   /** The last build, when nothing has changed since. */
   find(): Promise<Outcome | null>;
   keep(outcome: Outcome): Promise<void>;
@@ -102,7 +118,7 @@ class Build {
   #end(code: number, rest: Partial<Report> = {}): number {
     const { order, io } = this;
     const durationMs = Math.round(io.host.monotonic() - this.#startedMs);
-    const report: Report = { ok: code === EXIT.OK, catalog: order.catalog, out: order.out, diagnostics: this.#diagnostics, files: [], drift: [], ...rest, duration_ms: durationMs };
+    const report: Report = { ok: code === EXIT.OK, catalog: order.catalogs[0] ?? "", ...(order.catalogs.length > 1 ? { catalogs: order.catalogs } : {}), out: order.out, diagnostics: this.#diagnostics, files: [], drift: [], ...rest, duration_ms: durationMs };
     printReport(report, order, io);
     return code;
   }
@@ -120,7 +136,7 @@ class Build {
 
   async #tell(diagnostics: readonly LocatedDiagnostic[], text: string | null): Promise<void> {
     const { order, io } = this;
-    this.#diagnostics = diagnostics;
+    this.#diagnostics = [...this.#diagnostics, ...diagnostics];
     if (order.json || diagnostics.length === 0) return;
     const [{ printText }, { wantsColor }] = await Promise.all([import("../../printers/text.js"), import("../../printers/print.js")]);
     io.stderr.write(printText(diagnostics, { text, color: wantsColor(io.stderr, io.env) }));
@@ -128,28 +144,34 @@ class Build {
 
   async run(): Promise<number> {
     const { order, io } = this;
-    const catalogPath = resolve(io.cwd, order.catalog);
     const { OPTIONAL_PACKAGES, findPackages } = await import("../../3-check/packages.js");
-    const isInstalled = await findPackages(io.host, [dirname(catalogPath), packageRoot]);
-    if (order.emit === "ir" || order.check) return this.#compile(catalogPath, isInstalled, null);
+    const catalogs = await Promise.all(order.catalogs.map(async (shown): Promise<Catalog> => {
+      const path = resolve(io.cwd, shown);
+      return { shown, path, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) };
+    }));
+    if (order.emit === "ir" || order.check) return this.#compile(catalogs, null);
 
-    const records = await this.#openRecords(catalogPath, OPTIONAL_PACKAGES.filter(isInstalled));
+    const records = await this.#openRecords(catalogs, OPTIONAL_PACKAGES);
     const before = order.typecheck || records === null ? null : await records.find();
-    return records === null || before === null ? this.#compile(catalogPath, isInstalled, records) : this.#repeat(before, records.bytes);
+    return records === null || before === null ? this.#compile(catalogs, records) : this.#repeat(before, records.bytes);
   }
 
-  /** The records of earlier builds; null where there is no home folder to keep them in, or no catalog to read. */
-  async #openRecords(catalogPath: string, packages: readonly string[]): Promise<Records | null> {
+  /** The records of earlier builds; null where there is no home folder to keep them in, or a catalog cannot be read. */
+  async #openRecords(catalogs: readonly Catalog[], packages: readonly string[]): Promise<Records | null> {
     const { order, io } = this;
     const userHome = io.env["HOME"] ?? io.env["USERPROFILE"] ?? "";
-    const bytes = await io.host.read(catalogPath).catch(() => null);
-    if (userHome === "" || bytes === null) return null;
+    const read = await Promise.all(catalogs.map(({ path }) => io.host.read(path).catch(() => null)));
+    const bytes = read.filter((each) => each !== null);
+    if (userHome === "" || bytes.length < read.length) return null;
     const { digestInputs, recordFolder, remember, sameAsBefore } = await import("../../5-emit/record.js");
-    const out = await outputFolder(order, catalogPath, io);
+    const out = await outputFolder(order, catalogs, io);
     const folder = recordFolder(userHome);
     const inputs: BuildInputs = {
-      catalog: order.catalog, bytes, packages, emission: order.emit, trace: order.trace,
-      base: baseUrl(out, dirname(await io.host.realPath(catalogPath))),
+      catalogs: await Promise.all(catalogs.map(async ({ shown, path, isInstalled }, index) => ({
+        catalog: shown, bytes: bytes[index] ?? new Uint8Array(), packages: packages.filter(isInstalled),
+        base: baseUrl(out, dirname(await io.host.realPath(path))),
+      }))),
+      emission: order.emit, trace: order.trace,
       versions: Object.fromEntries(USED_PACKAGES.map((name) => [name, packageVersion(name)])),
       templates: join(packageRoot, "templates"),
     };
@@ -165,39 +187,67 @@ class Build {
   }
 
   /** Says again what the last build said: everything is as it left it. */
-  async #repeat({ tools, files, diagnostics }: Outcome, bytes: Uint8Array): Promise<number> {
-    await this.#tell(diagnostics, new TextDecoder().decode(bytes));
+  async #repeat({ tools, files, diagnostics }: Outcome, bytes: readonly Uint8Array[]): Promise<number> {
+    for (const [index, shown] of this.order.catalogs.entries()) {
+      await this.#tell(diagnostics.filter(({ file }) => file === shown), new TextDecoder().decode(bytes[index]));
+    }
     return this.#finish(Object.keys(files).map((path) => ({ path, action: "unchanged" })), tools);
   }
 
-  async #compile(catalogPath: string, isInstalled: (name: string) => boolean, records: Records | null): Promise<number> {
+  async #compile(catalogs: readonly Catalog[], records: Records | null): Promise<number> {
     const { order, io } = this;
-    const { compile, decodeCatalog, readCatalog } = await import("../../compile.js");
-    const read = records === null ? await readCatalog(io.host, catalogPath, order.catalog) : decodeCatalog(records.bytes, order.catalog);
-    if (read.value === null) {
-      await this.#report(read.diagnostics, null, null);
-      return this.#end(EXIT.USAGE);
-    }
-    const compilation = compile(read.value, { interpolation: { mode: "defer" }, target: "build", isInstalled });
-    await this.#report([...read.diagnostics, ...compilation.diagnostics], compilation.source, read.value.text);
-    if (compilation.value === null) return this.#end(EXIT.USAGE);
-    if (order.emit === "ir") return this.#printPlans(compilation.value);
-    const out = await outputFolder(order, catalogPath, io);
-    const files = await this.#emit(compilation.value, baseUrl(out, dirname(await io.host.realPath(catalogPath))));
-    return order.check ? this.#check(out, files) : this.#write(out, files, order.emit, compilation.value, records);
+    const built = await this.#compileAll(catalogs, records);
+    if (built === null) return this.#end(EXIT.USAGE);
+    if (order.emit === "ir") return this.#printPlans(built);
+    const out = await outputFolder(order, catalogs, io);
+    const files = await this.#emit(built, out);
+    return order.check ? this.#check(out, files) : this.#write(out, files, order.emit, built, records);
   }
 
-  #printPlans({ plans, certificates }: Compiled): number {
-    this.io.stdout.write(`${JSON.stringify({ ...plans, guards: certificates }, null, 2)}\n`);
+  /** The catalogs in the order they were given, or `null` when one has errors; the problems of all are told. */
+  async #compileAll(catalogs: readonly Catalog[], records: Records | null): Promise<readonly Built[] | null> {
+    const { io } = this;
+    const [{ compile, decodeCatalog, readCatalog }, { together }] = await Promise.all([import("../../compile.js"), import("../../projects.js")]);
+    const read = await Promise.all(catalogs.map(({ shown, path }, index) => {
+      const bytes = records?.bytes[index];
+      return bytes === undefined ? readCatalog(io.host, path, shown) : decodeCatalog(bytes, shown);
+    }));
+    const compilations = together(read.map(({ value, diagnostics }, index): Compilation => {
+      const isInstalled = catalogs[index]?.isInstalled;
+      if (value === null || isInstalled === undefined) return { value: null, diagnostics, source: null, resolved: null };
+      const compilation = compile(value, { interpolation: { mode: "defer" }, target: "build", isInstalled });
+      return { ...compilation, diagnostics: [...diagnostics, ...compilation.diagnostics] };
+    }));
+    for (const [index, { diagnostics, source }] of compilations.entries()) await this.#report(diagnostics, source, read[index]?.value?.text ?? null);
+    const built = catalogs.flatMap((catalog, index): Built[] => {
+      const value = compilations[index]?.value ?? null;
+      return value === null ? [] : [{ ...catalog, ...value }];
+    });
+    return built.length === catalogs.length ? built : null;
+  }
+
+  #printPlans(built: readonly Built[]): number {
+    const printed = built.map(({ plans, certificates }) => ({ ...plans, guards: certificates }));
+    const named = Object.fromEntries(printed.map((each, index) => [projectName(built[index]?.shown ?? ""), each]));
+    this.io.stdout.write(`${JSON.stringify(printed.length === 1 ? printed[0] : { projects: named }, null, 2)}\n`);
     return EXIT.OK;
   }
 
-  async #emit({ plans, certificates }: Compiled, base: string): Promise<ReadonlyMap<string, string>> {
-    const [{ emit }, { loadTemplates }, { hasAdapter }] = await Promise.all([
+  async #emit(built: readonly Built[], out: string): Promise<ReadonlyMap<string, string>> {
+    const { host } = this.io;
+    const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { hasAdapter }] = await Promise.all([
       import("../../5-emit/files.js"), import("../../5-emit/templates.js"), import("../../../runtime/adapters/table.js"),
     ]);
     const trace = this.order.trace ? { trace: await this.#traceInput() } : {};
-    const files = emit({ plans, certificates, base, hasAdapter, ...trace }, await loadTemplates(this.io.host));
+    const render = await loadTemplates(host);
+    const folders = projectFolders(built.map(({ shown }) => projectName(shown)));
+    const inputs = await Promise.all(built.map(async ({ shown, path, plans, certificates }) => {
+      const name = projectName(shown);
+      const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
+      return { name, plans, certificates, hasAdapter, base: baseUrl(home, dirname(await host.realPath(path))) };
+    }));
+    const [only] = inputs;
+    const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);
     if (this.order.typecheck) {
       const { typecheck } = await import("../../5-emit/typecheck.js");
       await typecheck(files);
@@ -220,13 +270,13 @@ class Build {
     const drift = await driftOf(io.host, out, files);
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
-      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalog}` : `${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalog} --out ${order.out}`;
+      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalogs.join(", ")}` : `${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}`;
       io.stderr.write(`${told}\n`);
     }
     return this.#end(drift.size === 0 ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()] });
   }
 
-  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, { plans }: Compiled, records: Records | null): Promise<number> {
+  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null): Promise<number> {
     const { order, io } = this;
     const { writeToDisk } = await import("../../5-emit/write.js");
     const written = await writeToDisk(io.host, out, files, emission, io.signal);
@@ -234,7 +284,7 @@ class Build {
       const where = `${order.out}/${written.path}`;
       return this.#refuse(written.refused === "busy" ? `other builds keep changing ${order.out}` : `${where} was not written by a build; move it away or choose another --out`);
     }
-    const tools = Object.keys(plans.tools).length;
+    const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
     await records?.keep({ tools, files: digestsOf(written), diagnostics: this.#diagnostics });
     return this.#finish(written.map(({ path, action }) => ({ path, action })), tools);
   }
@@ -246,7 +296,7 @@ class Build {
       const changed = files.filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
-      io.stdout.write(`built ${count(tools, "tool")} of ${basename(order.catalog)}: ${state}, ${ms} ms\n`);
+      io.stdout.write(`built ${count(tools, "tool")} of ${order.catalogs.map((path) => basename(path)).join(", ")}: ${state}, ${ms} ms\n`);
     }
     return this.#end(EXIT.OK, { files });
   }

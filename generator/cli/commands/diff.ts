@@ -1,6 +1,6 @@
 /** `toolsrv diff`: what a change of a catalog means to those who call it, and to those it keeps apart. */
 import { CHANGE_CLASSES, type ChangeClass } from "../../diff/change.js";
-import { compareSurfaces, type Surface } from "../../diff/compare.js";
+import { compareServers, type Surface } from "../../diff/compare.js";
 import { DIFF_FORMATS, printChanges, type DiffFormat } from "../../diff/print.js";
 import { readSide } from "../../diff/surface.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
@@ -12,7 +12,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const failOn = failOnOf(invocation);
   const [old, next] = [await load(invocation.args[0] ?? "", io), await load(invocation.args[1] ?? "", io)];
   if (old === null || next === null) return EXIT.USAGE;
-  const changes = compareSurfaces(old, next);
+  const changes = compareServers(old, next);
   io.stdout.write(printChanges(format, changes, next));
   return changes.some((change) => failOn.includes(change.class)) ? EXIT.FINDINGS : EXIT.OK;
 };
@@ -34,9 +34,9 @@ function failOnOf({ options }: Invocation): readonly ChangeClass[] {
   });
 }
 
-async function load(side: string, io: Io): Promise<Surface | null> {
+async function load(side: string, io: Io): Promise<readonly [Surface, ...Surface[]] | null> {
   const read = await readSide(side, io);
-  if ("surface" in read) return read.surface;
+  if ("surfaces" in read) return read.surfaces;
   if (read.kind === "message") io.stderr.write(`toolsrv diff: ${read.message}\n`);
   else io.stderr.write(printDiagnostics("text", read.diagnostics, { source: read.source, text: read.text, color: wantsColor(io.stderr, io.env) }));
   return null;

@@ -1,76 +1,86 @@
 /**
- * `toolsrv serve`: compiles the catalog in memory and hands the same program to the runtime that `out/server.js`
- * would hand it. From there on the two are one.
+ * `toolsrv serve`: compiles catalogs in memory and hands the same programs to the runtime that `out/server.js` would
+ * hand it. From there on the two are one.
  */
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Program } from "../../../runtime/abi/call.js";
+import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/live.js";
 import { compile, findPackages, readCatalog, readEnvFile } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { programOf } from "../../program.js";
+import { together } from "../../projects.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { packageRoot } from "../package.js";
 
-/** The program, or `null` after its errors were printed. */
+/** The programs, or `null` after the errors of their catalogs were printed. */
 interface Loaded {
-  readonly program: Program | null;
+  readonly projects: readonly Project[] | null;
   readonly env: ReadonlyMap<string, string>;
 }
 
 export const run: CommandModule["run"] = async (invocation, io) => {
-  if (invocation.args.length > 1) throw new UsageError("serving several catalogs at once is not available in this version");
+  const clash = clashOf(invocation.args);
+  if (clash !== null) throw new UsageError(clash);
   // Flags first: a mistake in them is told before any work is done.
   const { serveOptions } = await import("../../../runtime/serve/options.js");
   const { StartError } = await import("../../../runtime/serve/exit.js");
   const { processIo } = await import("../../../runtime/serve/io.js");
-  const { serveProgram, startFailure } = await import("../../../runtime/serve/main.js");
+  const { serveWith, startFailure } = await import("../../../runtime/serve/main.js");
   try {
     const options = serveOptions(invocation.options);
-    const { program, env } = await load(invocation, io);
-    if (program === null) return EXIT.USAGE;
+    const { projects, env } = await load(invocation, io);
+    if (projects === null) return EXIT.USAGE;
     const source = options.watch ? await sourceOf(invocation, io) : undefined;
-    return await serveProgram(program, options, env, processIo(io.signal), source);
+    return await serveWith(projects, options, env, processIo(io.signal), source);
   } catch (error) {
     if (error instanceof StartError && error.exitCode === EXIT.USAGE) throw new UsageError(error.message);
     return startFailure(error, io.stderr);
   }
 };
 
-/** The catalog as something that can be watched and loaded again. */
+/** Drafts are kept in the working directory. */
+const DRAFTS_FILE = "tools.drafts.yaml";
+
+/** The catalogs as something that can be watched and loaded again. */
 async function sourceOf(invocation: Invocation, io: Io): Promise<ProgramSource> {
   const { watchFiles } = await import("../../../runtime/serve/watch.js");
-  const path = resolve(io.cwd, invocation.args[0] ?? "");
+  const paths = invocation.args.map((shown) => resolve(io.cwd, shown));
+  const name = paths.map((path) => basename(path)).join(", ");
   return {
-    name: basename(path),
+    name,
     watch: (onChange) =>
-      watchFiles([path, join(dirname(path), DRAFTS_FILE)], onChange, (error) => io.stderr.write(`toolsrv serve: changes of ${basename(path)} cannot be watched: ${error.message}\n`)),
-    load: async () => (await load(invocation, io)).program,
+      watchFiles([...paths, join(io.cwd, DRAFTS_FILE)], onChange, (error) => io.stderr.write(`toolsrv serve: changes of ${name} cannot be watched: ${error.message}\n`)),
+    load: async () => (await load(invocation, io)).projects,
   };
 }
 
-/** Drafts beside the catalog are read with it. */
-const DRAFTS_FILE = "tools.drafts.yaml";
-
 async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
-  const shown = args[0] ?? "";
-  const path = resolve(io.cwd, shown);
   const envFile = options["env-file"];
-  const [catalog, values] = await Promise.all([
-    readCatalog(io.host, path, shown),
+  const [catalogs, values] = await Promise.all([
+    Promise.all(args.map((shown) => readCatalog(io.host, resolve(io.cwd, shown), shown))),
     typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : { value: new Map<string, string>(), diagnostics: [] },
   ]);
   const env = values.value ?? new Map<string, string>();
-  if (catalog.value === null || values.value === null) {
-    print([...catalog.diagnostics, ...values.diagnostics], null, null, io);
-    return { program: null, env };
+  const read = catalogs.flatMap(({ value }) => value ?? []);
+  if (read.length < catalogs.length || values.value === null) {
+    print([...catalogs.flatMap(({ diagnostics }) => diagnostics), ...values.diagnostics], null, null, io);
+    return { projects: null, env };
   }
-  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env }, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) });
-  print(diagnostics, source, catalog.value.text, io);
-  return { program: value === null ? null : programOf(value.plans, { base: pathToFileURL(`${dirname(path)}/`) }), env };
+  const compilations = together(await Promise.all(read.map(async (catalog) => {
+    const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
+    return compile(catalog, { interpolation: { mode: "fill", env }, isInstalled });
+  })));
+  for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io);
+  const projects = compilations.flatMap(({ value }, index): Project[] => {
+    const path = read[index]?.path;
+    if (value === null || path === undefined) return [];
+    return [{ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`) }) }];
+  });
+  return { projects: projects.length === args.length ? projects : null, env };
 }
 
 function print(diagnostics: readonly Diagnostic[], source: Locatable | null, text: string | null, io: Io): void {

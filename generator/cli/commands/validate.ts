@@ -2,17 +2,21 @@
 import { dirname, resolve } from "node:path";
 import { isBackendError } from "../../../runtime/abi/errors.js";
 import type { Json } from "../../../runtime/abi/plan.js";
+import { clashOf } from "../../../runtime/abi/projects.js";
 import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.js";
 import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
-import { compile, findPackages, readCatalog, readEnvFile, type Compilation } from "../../compile.js";
-import { createReporter, distinct, hasErrors, type Locatable } from "../../diagnostics.js";
-import type { Diagnostic, GuardCertificate, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
-import { FORMATS, printDiagnostics, wantsColor, type Format } from "../../printers/print.js";
+import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
+import { createReporter, distinct, hasErrors, locateAll, type Locatable } from "../../diagnostics.js";
+import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
+import { FORMATS, printDiagnostics, printDocument, wantsColor, type Format } from "../../printers/print.js";
+import { together } from "../../projects.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { packageRoot } from "../package.js";
 
+/** One catalog, and what is wrong with it. */
 interface Outcome {
+  readonly file: string;
   readonly diagnostics: readonly Diagnostic[];
   readonly source: Locatable | null;
   readonly text: string | null;
@@ -22,14 +26,20 @@ interface Outcome {
 }
 
 export const run: CommandModule["run"] = async (invocation, io) => {
+  const clash = clashOf(invocation.args);
+  if (clash !== null) throw new UsageError(clash);
   const format = formatOf(invocation);
-  const { diagnostics, source, text, tools, costs } = await validate(invocation, io);
+  const outcomes = await validate(invocation, io);
+  const diagnostics = outcomes.flatMap((outcome) => outcome.diagnostics);
   if (format === "text") {
-    io.stderr.write(printDiagnostics(format, diagnostics, { source, text, color: wantsColor(io.stderr, io.env) }));
+    for (const { diagnostics: own, source, text } of outcomes) io.stderr.write(printDiagnostics(format, own, { source, text, color: wantsColor(io.stderr, io.env) }));
     if (diagnostics.length > 0) io.stderr.write(`${totals(diagnostics)}\n`);
+    const tools = outcomes.reduce((sum, outcome) => sum + outcome.tools, 0);
+    const costs = outcomes.flatMap((outcome) => outcome.costs.map((line) => (outcomes.length === 1 ? line : `${outcome.file}: ${line}`)));
     for (const line of [...costs, `${tools} tool(s) compiled`]) io.stderr.write(`${line}\n`);
   } else {
-    io.stdout.write(printDiagnostics(format, diagnostics, { source, text, color: false }));
+    const located = outcomes.flatMap(({ diagnostics: own, source }) => locateAll(own, source)).sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
+    io.stdout.write(printDocument(format, located));
   }
   if (hasErrors(diagnostics)) return EXIT.USAGE;
   const warned = diagnostics.some((diagnostic) => diagnostic.severity === "warning");
@@ -56,40 +66,42 @@ function packsOf({ options }: Invocation): readonly string[] {
   return typeof list === "string" ? list.split(",").map((pack) => pack.trim()).filter((pack) => pack !== "") : [];
 }
 
-async function validate(invocation: Invocation, io: Io): Promise<Outcome> {
+async function validate(invocation: Invocation, io: Io): Promise<readonly Outcome[]> {
   const enterprise = enterpriseOf(invocation);
-  const read = await readInputs(invocation, io);
+  const env = await readValues(invocation, io);
   // A file that can't be read is a diagnostic like any other, so that every format has something to show.
-  if (read.value === null) return { diagnostics: read.diagnostics, source: null, text: null, tools: 0, costs: [] };
-  const { catalog, env } = read.value;
-  const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
-  const result = compile(catalog, { interpolation: { mode: "fill", env }, target: "build", enterprise, packs: packsOf(invocation), isInstalled });
-  const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
-  const diagnostics = await withLive(offline, invocation, result, catalog, io);
-  const plans = hasErrors(diagnostics) ? null : result.value?.plans ?? null;
-  return {
-    diagnostics,
-    source: result.source,
-    text: catalog.text,
-    tools: plans === null ? 0 : Object.keys(plans.tools).length,
-    costs: plans === null ? [] : costsOf(plans, result.value?.certificates ?? []),
-  };
+  if (env.value === null) return [unread("", env.diagnostics)];
+  const interpolation = { mode: "fill", env: env.value } as const;
+  const read = await Promise.all(invocation.args.map(async (shown) => ({ shown, ...(await readCatalog(io.host, resolve(io.cwd, shown), shown)) })));
+  const compilations = together(await Promise.all(read.map(async ({ value: catalog, diagnostics }): Promise<Compilation> => {
+    if (catalog === null) return { value: null, diagnostics, source: null, resolved: null };
+    const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
+    return compile(catalog, { interpolation, target: "build", enterprise, packs: packsOf(invocation), isInstalled });
+  })));
+  return Promise.all(compilations.map(async (result, index) => {
+    const { shown, value: catalog } = read[index] as (typeof read)[number];
+    if (catalog === null) return unread(shown, result.diagnostics);
+    const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
+    const diagnostics = await withLive(offline, invocation, result, catalog, io);
+    const compiled = hasErrors(diagnostics) ? null : result.value;
+    return {
+      file: shown,
+      diagnostics,
+      source: result.source,
+      text: catalog.text,
+      tools: compiled === null ? 0 : Object.keys(compiled.plans.tools).length,
+      costs: compiled === null ? [] : costsOf(compiled),
+    };
+  }));
 }
 
-interface Inputs {
-  readonly catalog: SourceFile;
-  readonly env: ReadonlyMap<string, string>;
+function unread(file: string, diagnostics: readonly Diagnostic[]): Outcome {
+  return { file, diagnostics, source: null, text: null, tools: 0, costs: [] };
 }
 
-async function readInputs({ args, options }: Invocation, io: Io): Promise<Pass<Inputs>> {
-  const shown = args[0] ?? "";
+async function readValues({ options }: Invocation, io: Io): Promise<Pass<ReadonlyMap<string, string>>> {
   const envFile = options["env-file"];
-  const [catalog, env] = await Promise.all([
-    readCatalog(io.host, resolve(io.cwd, shown), shown),
-    typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : { value: new Map<string, string>(), diagnostics: [] },
-  ]);
-  const diagnostics = [...catalog.diagnostics, ...env.diagnostics];
-  return { value: catalog.value === null || env.value === null ? null : { catalog: catalog.value, env: env.value }, diagnostics };
+  return typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : { value: new Map<string, string>(), diagnostics: [] };
 }
 
 /** What a Rego policy says of the catalog; nothing when it could not even be read. */
@@ -109,11 +121,11 @@ async function policyDiagnostics({ options }: Invocation, { resolved }: Compilat
 }
 
 /** The diagnostics with what the stores say; those of the catalog, the profile and the policies stay. */
-async function withLive(offline: readonly Diagnostic[], { args, options }: Invocation, { resolved }: Compilation, catalog: SourceFile, io: Io): Promise<readonly Diagnostic[]> {
+async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved }: Compilation, catalog: SourceFile, io: Io): Promise<readonly Diagnostic[]> {
   const embed = options["live-embed"] === true;
   if ((options["live"] !== true && !embed) || resolved === null) return offline;
   const live = await import("../../3-check/live.js");
-  const base = dirname(resolve(io.cwd, args[0] ?? ""));
+  const base = dirname(resolve(io.cwd, catalog.path));
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
   const asked = live.collectionsToAsk(resolved);
   const connections = await Promise.all(resolved.connections.map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), base, signal)));
@@ -160,7 +172,7 @@ async function askEmbedder(embedding: ResolvedEmbedding, signal: AbortSignal): P
 }
 
 /** What tools/list takes of a conversation: for everyone, or for each role where roles are checked. */
-function costsOf({ definitions, settings }: Plans, certificates: readonly GuardCertificate[]): readonly string[] {
+function costsOf({ plans: { definitions, settings }, certificates }: Compiled): readonly string[] {
   if (definitions.length === 0) return [];
   const roles = settings.security?.rbac?.roles;
   if (roles === undefined) return [`tools/list costs about ${tokensOf(definitions)} tokens`];

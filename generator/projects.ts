@@ -1,0 +1,26 @@
+/**
+ * Several catalogs as one server. Each is compiled by itself; here stands only what holds between them: that no
+ * tool's name stands in two of them.
+ */
+import type { Compilation } from "./compile.js";
+import { createReporter, locate } from "./diagnostics.js";
+
+/** The compilations with what is wrong between them: a tool's name that an earlier catalog has is TS0220 in the later one. */
+export function together(compilations: readonly Compilation[]): readonly Compilation[] {
+  const seen = new Map<string, string>();
+  return compilations.map((compilation) => {
+    const { resolved, source } = compilation;
+    if (resolved === null) return compilation;
+    const file = resolved.parsed.file.path;
+    const reporter = createReporter(file);
+    for (const { name, at, origin } of resolved.tools) {
+      const named = { path: origin === "user" ? [...at, "name"] : at };
+      const other = seen.get(name);
+      if (other !== undefined) reporter.report("TS0220", { name, other }, named, { tool: name });
+      const position = source === null ? null : locate(source, named);
+      seen.set(name, other ?? (position === null ? file : `${file}:${position.line}:${position.column}`));
+    }
+    if (reporter.diagnostics.length === 0) return compilation;
+    return { ...compilation, value: null, diagnostics: [...compilation.diagnostics, ...reporter.diagnostics] };
+  });
+}
