@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance opa schemathesis bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -80,6 +80,11 @@ opa: build
 # The official MCP conformance suites against the runtime; skipped, with the reason, where npm cannot be had.
 conformance: build
 	@node dist/test/conformance/run.js
+
+# Sessions of clients we did not write with the committed server; skipped, with the reason, where they can't be had.
+clients: out-check
+	@node dist/test/lib/run.js e2e/clients
+	@node dist/test/clients/run.js
 
 # Ratios against peers in the same run; CASES="tools-call" runs some. wrk makes the load where it is installed.
 bench: out-check
