@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -35,6 +35,12 @@ $(UI)/index.html: $(shell find runtime/trace/ui -type f) runtime/trace/api.types
 # The pages in Debian's Chromium; skipped, with the reason, where there is none.
 e2e: build
 	@node dist/test/lib/run.js trace/ui/browser trace/ui/serve
+
+# The trace store in a private PostgreSQL, started for it, and the services of tests over it; skipped, with the reason,
+# where there is none.
+postgres: build
+	@.ci/postgres node dist/test/lib/run.js trace/postgres
+	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/api.test trace/feed trace/otlp trace/redact trace/emitters
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

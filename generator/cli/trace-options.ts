@@ -3,6 +3,9 @@ import type { OptionSpec } from "./command.js";
 
 export const TRACE_OPTIONS: readonly OptionSpec[] = [
   { name: "data-dir", value: "DIR", help: "directory of the traces (default ~/.toolsrv/trace)" },
+  { name: "store", value: "STORE", help: "where the traces are: sqlite (default), or postgres" },
+  { name: "store-url", value: "URL", help: "database of store postgres; better given as TRACE_SERVICE_STORE_URL" },
+  { name: "store-schema", value: "NAME", help: "schema of the tables in that database (default toolsrv_trace)" },
   { name: "status", value: "STATUS", help: "runs: only running, completed or failed ones" },
   { name: "limit", value: "N", help: "runs: how many (default 50)" },
   { name: "offset", value: "N", help: "runs: how many to skip" },

@@ -71,7 +71,7 @@ async function serveSettings(program: TraceProgram | null, settings: Settings, i
   let died: (error: Error) => void = () => undefined;
   const death = new Promise<Error>((resolve) => (died = resolve));
   const service = await openService(program, settings, serviceLog(settings, "text", io.note), died);
-  io.note(`${TITLE} ${packageVersion()} on ${service.address?.url ?? "no address"}/ui/ — data in ${settings.data_dir ?? ""}\n`);
+  io.note(`${TITLE} ${packageVersion()} on ${service.address?.url ?? "no address"}/ui/ — data in ${service.context.store.place}\n`);
   const failure = await Promise.race([death, aborted(io.stop).then(() => null)]);
   if (failure !== null) {
     io.note(`${TITLE}: the store has ended: ${failure.message}\n`);

@@ -2,7 +2,7 @@
  * One running instance: store, queue, feeds and routes put together, with the work that goes on in the background.
  * It knows no process: clocks, log, HTTP server and settings are given.
  */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { TraceRoutes } from "../abi/trace.js";
 import type { Log } from "../observe/log.js";
 import type { HttpServer, HttpServerOptions } from "../transport/types.js";
@@ -19,9 +19,8 @@ import { Counters } from "./ingest/counters.js";
 import { createRedactor, type Detector } from "./ingest/redact.js";
 import { openIntake } from "./ingest/intake-client.js";
 import { IngestQueue } from "./ingest/queue.js";
-import { type ModelPrices, SettingError, type Settings } from "./settings.js";
-import { openSqliteStore } from "./store/sqlite/index.js";
-import { layoutOf } from "./store/sqlite/schema.js";
+import { SettingError, type Settings } from "./settings.js";
+import { leaveNote, openStore } from "./store/open.js";
 import type { TraceStore } from "./store/store.js";
 
 export interface ServiceOptions {
@@ -68,17 +67,7 @@ const DAY_US = 86_400_000_000;
 /** Opens the store and listens, unless the settings say otherwise. @throws StoreOpenError, or Error when no port can be had. */
 export async function startTraceService(options: ServiceOptions): Promise<TraceService> {
   const { settings, log, now, monotonic } = options;
-  const layout = layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir);
-  const store = await openSqliteStore({
-    layout,
-    readers: settings.db_pool_size,
-    fullBatch: settings.worker_batch_size,
-    sampleRate: settings.sample_rate,
-    eventCap: settings.per_run_event_cap,
-    prices: settings.model_prices as ModelPrices,
-    log: (level, message) => log[level](message),
-    onDeath: options.onDeath,
-  });
+  const store = await openStore(settings, { log: (level, message) => log[level](message), onDeath: options.onDeath });
   const counters = new Counters();
   const hub = new FeedHub({ store, outboxBytes: OUTBOX_BYTES, stallMs: STALL_MS, pingMs: PING_MS, updates: settings.otlp_endpoint !== null, monotonic, onError: (error) => log.error("a live feed failed", { error }) });
   const exporter = settings.otlp_endpoint === null ? null : createExporter(options, settings.otlp_endpoint, store);
@@ -117,8 +106,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     throw error;
   }
   const address = listening === null ? null : { host: listening.host, port: listening.port, url: `http://${listening.host.includes(":") ? `[${listening.host}]` : listening.host}:${listening.port}` };
-  await mkdir(layout.directory, { recursive: true });
-  await writeFile(layout.instance, `${JSON.stringify({ pid: options.pid, url: address?.url ?? null })}\n`, { mode: 0o600 });
+  const takeBack = await leaveNote(settings, { pid: options.pid, url: address?.url ?? null });
   return {
     address,
     context,
@@ -131,7 +119,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
       await exporter?.close(EXPORT_GRACE_MS);
       await intake.close();
       await store.close();
-      await rm(layout.instance, { force: true });
+      await takeBack();
       listening?.server.close();
     },
   };

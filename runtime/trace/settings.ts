@@ -35,10 +35,13 @@ export const SETTINGS = rows({
   print_run_url: { kind: "switch", default: true, help: "an embedded service prints a link for each new run on stderr" },
   start_server: { kind: "switch", default: true, help: "an embedded service listens; off records only" },
   cors_origins: { kind: "list", default: [], help: "origins of web pages that may use the API; * is all of them" },
+  store: { kind: "text", default: "sqlite", oneOf: ["sqlite", "postgres"], help: "sqlite: files in data_dir; postgres: the database of store_url, which several services can share" },
+  store_url: { kind: "text", default: null, help: "postgresql://USER:PASSWORD@HOST:5432/DATABASE; better given as a variable than as a flag" },
+  store_schema: { kind: "text", default: "toolsrv_trace", help: "schema of the tables in that database, made when there is none" },
   data_dir: { kind: "text", default: null, help: "directory of the database (default ~/.toolsrv/trace)" },
   db_filename: { kind: "text", default: "traces.db", help: "name of the database in the directory" },
   blob_subdir: { kind: "text", default: "blobs", help: "folder of the payloads in the directory" },
-  db_pool_size: { kind: "whole", default: 1, min: 1, max: 16, help: "threads that read" },
+  db_pool_size: { kind: "whole", default: 1, min: 1, max: 16, help: "threads that read; with postgres, connections" },
   queue_maxsize: { kind: "whole", default: 50_000, min: 1, help: "events that may wait to be written" },
   queue_max_bytes: { kind: "whole", default: 67_108_864, min: 1, help: "bytes of events that may wait to be written" },
   worker_batch_size: { kind: "whole", default: 500, min: 1, max: 50_000, help: "events of one transaction" },
@@ -127,6 +130,7 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   for (const name of ["db_filename", "blob_subdir"] as const) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(settings[name])) throw new SettingError(`${name} must be a plain file name, not '${settings[name]}'`);
   }
+  checkStore(settings);
   return settings;
 }
 
@@ -136,6 +140,21 @@ function endpointProblem(endpoint: string): string | null {
   const { protocol, username, password } = new URL(endpoint);
   if (protocol !== "http:" && protocol !== "https:") return "must be an http:// or https:// address";
   return username === "" && password === "" ? null : "must not hold credentials; they belong into otlp_headers";
+}
+
+function checkStore({ store, store_url, store_schema }: Settings): void {
+  if (store === "postgres" && store_url === null) throw new SettingError("store postgres needs store_url: postgresql://USER:PASSWORD@HOST:5432/DATABASE");
+  if (store !== "postgres" && store_url !== null) throw new SettingError("store_url is only for store postgres");
+  const problem = store_url === null ? null : urlProblem(store_url);
+  if (problem !== null) throw new SettingError(`store_url ${problem}`);
+  if (!/^[a-z_][a-z0-9_]{0,39}$/.test(store_schema)) throw new SettingError(`store_schema must be 1 to 40 small letters, digits and underscores, not '${store_schema}'`);
+}
+
+/** What is wrong with the URL of a database, or `null`; never with a part of it. */
+export function urlProblem(url: string): string | null {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || (parsed.protocol !== "postgresql:" && parsed.protocol !== "postgres:")) return "must look like postgresql://USER:PASSWORD@HOST:5432/DATABASE";
+  return parsed.pathname.length < 2 ? "must end with the name of a database" : null;
 }
 
 function read(name: SettingName, given: unknown, from: string): unknown {
@@ -192,7 +211,7 @@ function json(given: unknown): unknown {
 }
 
 /** Settings whose values are in no message. */
-const SECRET: ReadonlySet<SettingName> = new Set(["auth_token", "otlp_headers"]);
+const SECRET: ReadonlySet<SettingName> = new Set(["auth_token", "otlp_headers", "store_url"]);
 
 function isHeader([name, value]: [string, unknown]): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && typeof value === "string" && /^[\t\x20-\x7e]*$/.test(value);

@@ -1,5 +1,6 @@
 /** Test ids as documents name them, `test/cli/main.test.ts: name of the test`, and whether there is such a test. */
 import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 import { repo } from "./repo.js";
 
@@ -20,14 +21,25 @@ export function createTestIndex(): { exists(id: string): boolean } {
 
 /**
  * Names of the tests of a file, as patterns. A name built from a template matches any filling; where a name comes
- * from a table, any text of the file may be one.
+ * from a table, any text of the file may be one. Tests that an imported function registers, given `test`, are the
+ * file's own.
  */
 function testNames(file: string): readonly RegExp[] {
   const named: RegExp[] = [];
   const texts: RegExp[] = [];
   let fromTable = false;
   const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
+  const imports = new Map<string, string>();
+  const shared: RegExp[] = [];
   const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text.startsWith(".")) {
+      const names = node.importClause?.namedBindings;
+      if (names !== undefined && ts.isNamedImports(names)) for (const { name } of names.elements) imports.set(name.text, node.moduleSpecifier.text);
+    }
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.arguments.some((given) => ts.isIdentifier(given) && given.text === "test")) {
+      const from = imports.get(node.expression.text);
+      if (from !== undefined) shared.push(...testNames(join(dirname(file), from.replace(/\.js$/, ".ts"))));
+    }
     if (ts.isStringLiteralLike(node)) texts.push(exactly([node.text]));
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
       const first = node.arguments[0];
@@ -38,7 +50,7 @@ function testNames(file: string): readonly RegExp[] {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return fromTable ? [...named, ...texts] : named;
+  return fromTable ? [...shared, ...named, ...texts] : [...shared, ...named];
 }
 
 /** Matches the parts with anything between them. */

@@ -1,4 +1,5 @@
 /** A trace service for tests: in this process, on a free port, over a directory that goes with the test. */
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,12 +42,24 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "toolsrv-trace-"));
 }
 
+/** Set by `make postgres`: services of tests keep their traces in the database, a schema for each directory. */
+const DATABASE = process.env["TOOLSRV_TEST_STORE"] === "postgres" ? process.env["TOOLSRV_TEST_POSTGRES"] : undefined;
+
+/** Settings of the store under test; the directory stands for the schema where there are no files. */
+function storeSettings(directory: string): GivenSettings {
+  if (DATABASE === undefined) return { data_dir: directory };
+  return { data_dir: directory, store: "postgres", store_url: DATABASE, store_schema: `t_${createHash("sha256").update(directory).digest("hex").slice(0, 20)}` };
+}
+
+/** The tests of services run over the database. */
+export const OVER_DATABASE = DATABASE !== undefined;
+
 export async function startTrace(given: GivenSettings = {}, directory?: string): Promise<RunningTrace> {
   const dir = directory ?? (await temporaryDirectory());
   const logged: string[] = [];
   let offset = 0;
   const service = await startTraceService({
-    settings: resolveSettings({ from: (name) => name, given: { port: 0, data_dir: dir, ...given } }),
+    settings: resolveSettings({ from: (name) => name, given: { port: 0, ...storeSettings(dir), ...given } }),
     routes: traceRoutes(OPERATIONS),
     document: DOCUMENT,
     version: "0.0.0-test",
@@ -93,6 +106,8 @@ export async function startTrace(given: GivenSettings = {}, directory?: string):
     stop,
     async dispose() {
       await stop();
+      const { store_url: url, store_schema: schema } = service.context.settings;
+      if (url !== null) await (await import("./postgres/database.js")).dropSchema(url, schema);
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -4,7 +4,7 @@
  * the cap. It reads through `RecorderSource` and writes nothing: the store persists the `Changes` in one transaction,
  * and tells the recorder to `forget` when that failed.
  */
-import { eventKind, type EventKind, type Incoming } from "../model.js";
+import { eventKind, type EventKind, type Incoming, RUNNING } from "../model.js";
 import { type Names, RunCalls } from "./calls.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "./sampling.js";
@@ -126,6 +126,32 @@ export class Recorder {
     if (run.mergedInto !== null) return;
     for (const id of run.calls.ids()) if (this.#places.get(id) === run) this.#places.delete(id);
     this.#calls -= run.calls.size;
+  }
+
+  /** Ids of which the source will be asked when events with them come: as runs, and as calls inside runs. */
+  lacks(ids: Iterable<string>): { readonly runs: readonly string[]; readonly calls: readonly string[] } {
+    const all = [...ids];
+    return { runs: all.filter((id) => !this.#runs.has(id)), calls: all.filter((id) => !this.#places.has(id)) };
+  }
+
+  /** Whether the source would be asked for running roots whose own start has not been seen. */
+  get lacksUnrooted(): boolean {
+    return this.#unrooted === null;
+  }
+
+  /** Another process wrote to a run: this is its row now, and these are its new events. */
+  follow(row: RunRow, events: Iterable<RecordedEvent>): void {
+    if (row.status === RUNNING && !row.rooted) this.#unrooted?.add(row.runId);
+    else this.#unrooted?.delete(row.runId);
+    const run = this.#runs.get(row.runId);
+    if (run === undefined || run.mergedInto !== null) return;
+    const held = run.calls.size;
+    for (const event of events) {
+      run.calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: nodeKey(event) }, eventKind(event.type), event, () => undefined);
+      this.#places.set(event.runId, run);
+    }
+    this.#calls += run.calls.size - held;
+    Object.assign(run, row);
   }
 
   /** A run that is in memory or stored, with its calls; `null` when there is none. */

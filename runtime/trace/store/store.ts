@@ -41,6 +41,8 @@ export interface BatchOutcome {
 
 /** What a commit brought, for the live feeds. */
 export interface News {
+  /** Another process committed it. */
+  readonly foreign?: boolean;
   readonly frames: readonly Frame[];
   readonly updates: readonly RunUpdate[];
   /** Ids of running runs that grew, when somebody listens for that. */

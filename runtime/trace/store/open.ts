@@ -1,0 +1,32 @@
+/** The store that the settings name; the code of the other one is not loaded. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import type { ModelPrices, Settings } from "../settings.js";
+import { layoutOf } from "./sqlite/schema.js";
+import type { TraceStore } from "./store.js";
+
+export interface OpenOptions {
+  readonly log: (level: "warn" | "error", message: string) => void;
+  /** The store's threads died: nothing works any more. */
+  readonly onDeath: (error: Error) => void;
+}
+
+/** @throws StoreOpenError when the store can't be opened: what is wrong and what to do. */
+export async function openStore(settings: Settings, { log, onDeath }: OpenOptions): Promise<TraceStore> {
+  const recording = { sampleRate: settings.sample_rate, eventCap: settings.per_run_event_cap, prices: settings.model_prices as ModelPrices };
+  const shared = { ...recording, fullBatch: settings.worker_batch_size, log, onDeath };
+  if (settings.store === "postgres") {
+    const { openPostgresStore } = await import("./postgres/index.js");
+    return openPostgresStore({ ...shared, url: settings.store_url ?? "", schema: settings.store_schema, connections: settings.db_pool_size });
+  }
+  const { openSqliteStore } = await import("./sqlite/index.js");
+  return openSqliteStore({ ...shared, layout: layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir), readers: settings.db_pool_size });
+}
+
+/** Tells who finds the directory in use where its service is; a database needs no such note. Returns what takes it back. */
+export async function leaveNote(settings: Settings, note: { readonly pid: number; readonly url: string | null }): Promise<() => Promise<void>> {
+  if (settings.store !== "sqlite") return () => Promise.resolve();
+  const { directory, instance } = layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir);
+  await mkdir(directory, { recursive: true });
+  await writeFile(instance, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  return () => rm(instance, { force: true });
+}
