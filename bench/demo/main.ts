@@ -21,6 +21,8 @@ const START_LIMIT_MS = 15_000;
 
 const CATALOG = "specs/examples/quickstart/tools.yaml";
 const DATABASE = "specs/examples/quickstart/movies.db";
+/** The demo keeps its traces to itself. */
+const TRACES = repo(".cache/demo-traces");
 const MOVIES = "node_modules/vega-datasets/data/movies.json";
 const LOAD = [
   "load", CATALOG, MOVIES, "--connection", "movies", "--collection", "movies", "--snake-case", "--replace",
@@ -69,7 +71,7 @@ function say(text: string): void {
 }
 
 /** Runs toolsrv to its end; its own output is shown only when it fails or is worth reading. */
-function toolsrv(args: readonly string[], show: boolean): Promise<void> {
+function toolsrv(args: readonly string[], show: boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--", repo("bin/toolsrv"), ...args], { cwd: repo(), stdio: ["ignore", "pipe", show ? "inherit" : "pipe"] });
     let output = "";
@@ -77,7 +79,7 @@ function toolsrv(args: readonly string[], show: boolean): Promise<void> {
     child.stderr?.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.on("error", reject);
     child.on("close", (code) => {
-      if (code === 0) return resolve();
+      if (code === 0) return resolve(output);
       reject(new Error(`toolsrv ${args[0] ?? ""} ended with ${code}\n${output.trimEnd()}`));
     });
   });
@@ -119,9 +121,16 @@ function freePort(wanted: number): Promise<number> {
   });
 }
 
-/** Starts the compiled server and waits until it answers. */
-async function start(port: number): Promise<ChildProcess> {
-  const server = spawn(process.execPath, ["--", repo("out/server.js"), "--http", `${HOST}:${port}`, "--auth", "none"], { stdio: ["ignore", "ignore", "pipe"] });
+interface Started {
+  readonly server: ChildProcess;
+  /** Address of its trace service. */
+  readonly traceUrl: string;
+}
+
+/** Starts the compiled server, recording its calls, and waits until it answers. */
+async function start(port: number): Promise<Started> {
+  const env = { ...process.env, TRACE_SERVICE_DATA_DIR: TRACES, TRACE_SERVICE_PRINT_RUN_URL: "false" };
+  const server = spawn(process.execPath, ["--", repo("out/server.js"), "--http", `${HOST}:${port}`, "--auth", "none", "--trace"], { stdio: ["ignore", "ignore", "pipe"], env });
   let log = "";
   let ended = false;
   // However the demo ends, no server stays behind.
@@ -131,7 +140,8 @@ async function start(port: number): Promise<ChildProcess> {
   const until = performance.now() + START_LIMIT_MS;
   while (!ended && performance.now() < until) {
     const up = await fetch(`http://${HOST}:${port}/healthz`).then((answer) => answer.ok, () => false);
-    if (up) return server;
+    const [, traceUrl] = /trace on (\S+)\/ui\//.exec(log) ?? [];
+    if (up && traceUrl !== undefined) return { server, traceUrl };
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   server.kill("SIGKILL");
@@ -155,6 +165,25 @@ async function callAll(url: string): Promise<void> {
   } finally {
     await client.close();
   }
+}
+
+/** The first call as the trace service of the server recorded it: its steps, arguments redacted, no rows. */
+async function showRecorded(traceUrl: string, since: string): Promise<void> {
+  const until = performance.now() + START_LIMIT_MS;
+  while (performance.now() < until) {
+    const answer = await fetch(`${traceUrl}/api/runs?limit=${CALLS.length}`);
+    const { runs } = (await answer.json()) as { readonly runs: readonly { readonly run_id: string; readonly status: string; readonly started_at: string }[] };
+    const ours = runs.filter((run) => run.started_at >= since && run.status !== "running");
+    const first = ours.at(-1);
+    if (first !== undefined && ours.length === CALLS.length) {
+      say(`\nWhat was recorded of the first call; all are on ${traceUrl}/ui/\n`);
+      const tree = await toolsrv(["trace", "show", first.run_id, "--data-dir", TRACES, "--no-color"], false);
+      for (const line of tree.trimEnd().split("\n")) say(`  ${line}`);
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`the calls are not in the traces on ${traceUrl}`);
 }
 
 function rowsOf(envelope: unknown): readonly { readonly [key: string]: unknown }[] | null {
@@ -182,15 +211,17 @@ async function demo(): Promise<void> {
   say(`catalog  ${CATALOG} compiled to out/ (${lap()})`);
   const port = await freePort(PORT);
   if (port !== PORT) say(`server   port ${PORT} is taken, so this one is on ${port}`);
-  const server = await start(port);
+  const { server, traceUrl } = await start(port);
   try {
     const url = `http://${HOST}:${port}/mcp`;
-    say(`server   node out/server.js --http ${HOST}:${port} --auth none (${lap()})`);
+    say(`server   node out/server.js --http ${HOST}:${port} --auth none --trace (${lap()})`);
+    const since = new Date().toISOString();
     await callAll(url);
+    await showRecorded(traceUrl, since);
     say("");
     say(connectHosts({ url, node: process.execPath, server: repo("out/server.js") }));
     if (process.stdin.isTTY && process.stdout.isTTY) {
-      say(`Serving at ${url}; Ctrl-C stops.`);
+      say(`Serving at ${url}, every call on ${traceUrl}/ui/; Ctrl-C stops.`);
       await new Promise<void>((resolve) => {
         process.once("SIGINT", () => resolve());
         process.once("SIGTERM", () => resolve());

@@ -1,5 +1,5 @@
 /** Runs for people: the list, one run as a tree, the difference of two, and a run as it goes on. */
-import type { Run, StepExtended } from "../../runtime/trace/model.js";
+import type { Run, RunExtended, StepExtended } from "../../runtime/trace/model.js";
 import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
@@ -18,7 +18,7 @@ function glyphOf(step: Pick<StepExtended, "event_type" | "node">): string {
 }
 
 function nameOf(step: StepExtended): string {
-  const name = step.tool_name ?? step.agent_name ?? step.event_type;
+  const name = visible(step.tool_name ?? step.agent_name ?? step.event_type);
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
 }
 
@@ -41,7 +41,7 @@ export function runList(reader: SqliteReader, { options }: Invocation, io: Io): 
     io.stderr.write(`# ${page.runs.length} of ${page.total} runs, offset ${offset}\n`);
     return EXIT.OK;
   }
-  for (const run of page.runs) io.stdout.write(`${runLine(run as Run & { name?: string | null; duration_ms?: number | null })}\n`);
+  for (const run of page.runs as readonly unknown[] as readonly RunExtended[]) io.stdout.write(io.stdout.isTTY ? runBlock(run, io) : `${runLine(run)}\n`);
   io.stdout.write(page.total === 0 ? "no runs\n" : `${page.runs.length} of ${page.total} runs\n`);
   return EXIT.OK;
 }
@@ -52,15 +52,42 @@ export function wholeNumber(value: string | boolean, flag: string, min: number, 
   return number;
 }
 
-function runLine(run: Run & { readonly name?: string | null; readonly duration_ms?: number | null }): string {
-  const length = run.duration_ms == null ? "…" : `${run.duration_ms} ms`;
+/** For a terminal: two lines that fit its width, what people look for first. */
+function runBlock(run: RunExtended, io: Io): string {
+  const color = io.env["NO_COLOR"] === undefined;
+  const { columns } = io.stdout;
+  const facts = `${(run.duration_ms === null ? "…" : `${run.duration_ms} ms`).padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${run.started_at.slice(0, 19).replace("T", " ")}`;
+  const room = Math.max(12, columns - facts.length - 4);
+  const failed = run.status === "failed";
+  const mark = failed ? "✗" : run.status === "running" ? "…" : "✓";
+  const name = run.name ?? "";
+  // A summary repeats the name in front.
+  const preview = run.preview?.startsWith(name) === true ? run.preview.slice(name.length).trim() : (run.preview ?? "");
+  const rest = run.error_message ?? (preview === "" ? run.tags.join(" ") : preview);
+  const under = fit(`${run.run_id}${rest === "" ? "" : `  ${rest}`}`, columns - 2);
+  return `${failed && color ? RED : ""}${mark} ${fit(name, room).padEnd(room)}${failed && color ? PLAIN : ""}  ${facts}\n  ${color ? DIM : ""}${under}${color ? PLAIN : ""}\n`;
+}
+
+/** What is recorded is somebody else's text: no control characters on the terminal, and one line. */
+function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ");
+}
+
+/** Cut to some columns; every character counts as one. */
+function fit(text: string, columns: number): string {
+  const characters = [...visible(text)];
+  return characters.length <= columns ? characters.join("") : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
+}
+
+function runLine(run: RunExtended): string {
+  const length = run.duration_ms === null ? "…" : `${run.duration_ms} ms`;
   const error = run.error_message === null ? "" : `  ✗ ${firstLine(run.error_message)}`;
-  const tags = run.tags.length === 0 ? "" : `  [${run.tags.join(", ")}]`;
+  const tags = run.tags.length === 0 ? "" : `  [${visible(run.tags.join(", "))}]`;
   return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${run.name ?? ""}${tags}${error}`;
 }
 
 function firstLine(text: string): string {
-  return (text.split("\n", 1)[0] ?? "").slice(0, MAX_ERROR);
+  return visible(text.split("\n", 1)[0] ?? "").slice(0, MAX_ERROR);
 }
 
 interface Call {
@@ -73,13 +100,18 @@ interface Call {
 export function showRun(reader: SqliteReader, { args, options }: Invocation, io: Io): number {
   const run = requireRun(reader, args[1] ?? "");
   const color = options["color"] !== false && io.stdout.isTTY && io.env["NO_COLOR"] === undefined;
-  io.stdout.write(`${run.run_id}  ${run.status}  ${run.total_steps} steps  ↑${run.total_tokens_input} ↓${run.total_tokens_output}${run.tags.length === 0 ? "" : `  [${run.tags.join(", ")}]`}\n`);
+  const tokens = run.total_tokens_input + run.total_tokens_output === 0 ? "" : `  ↑${run.total_tokens_input} ↓${run.total_tokens_output}`;
+  const head = `${run.run_id}  ${run.status}  ${run.total_steps} steps${tokens}`;
+  const all = run.tags.length === 0 ? "" : `[${visible(run.tags.join(", "))}]`;
+  const tags = io.stdout.isTTY ? fit(all, io.stdout.columns) : all;
+  // On a line of their own where they would not fit.
+  io.stdout.write(`${head}${tags === "" ? "" : `${head.length + tags.length + 2 > io.stdout.columns ? "\n" : "  "}${tags}`}\n`);
   const roots = callTree([...eachStep(reader, run.run_id)] as unknown as StepExtended[]);
   const print = (calls: readonly Call[], indent: string): void => {
     const ordered = options["reverse"] === true ? [...calls].reverse() : calls;
     ordered.forEach((call, index) => {
       const last = index === ordered.length - 1;
-      io.stdout.write(`${indent}${last ? "└─ " : "├─ "}${callLine(call, color)}\n`);
+      io.stdout.write(`${indent}${last ? "└─ " : "├─ "}${callLine(call, color, io.stdout.isTTY ? io.stdout.columns - indent.length - 3 : null)}\n`);
       print(call.children, `${indent}${last ? "   " : "│  "}`);
     });
   };
@@ -89,16 +121,21 @@ export function showRun(reader: SqliteReader, { args, options }: Invocation, io:
 
 function callTree(steps: readonly StepExtended[]): Call[] {
   const byRun = new Map<string, Call>();
+  /** Calls of a run id that have not ended, the last one last. */
+  const open = new Map<string, Call[]>();
   const calls: Call[] = [];
   for (const step of steps) {
     if (/_start$/.test(step.event_type) && step.event_type !== "run_start") {
       const call: Call = { start: step, end: null, children: [] };
       calls.push(call);
       byRun.set(step.run_id, byRun.get(step.run_id) ?? call);
+      const others = open.get(step.run_id);
+      if (others === undefined) open.set(step.run_id, [call]);
+      else others.push(call);
     } else if (/_(end|error)$/.test(step.event_type) && step.event_type !== "run_end") {
-      const open = calls.findLast((call) => call.start.run_id === step.run_id && call.end === null);
-      if (open === undefined) calls.push({ start: step, end: step, children: [] });
-      else open.end = step;
+      const ended = open.get(step.run_id)?.pop();
+      if (ended === undefined) calls.push({ start: step, end: step, children: [] });
+      else ended.end = step;
     }
   }
   const roots: Call[] = [];
@@ -120,12 +157,16 @@ function isBelow(call: Call, parent: Call, byRun: ReadonlyMap<string, Call>): bo
   return false;
 }
 
-function callLine({ start, end }: Call, color: boolean): string {
+/** `columns` is `null` where nothing is cut. */
+function callLine({ start, end }: Call, color: boolean, columns: number | null): string {
   const tokens = end?.token_input == null && end?.token_output == null ? "" : `  ↑${end.token_input ?? 0} ↓${end.token_output ?? 0}`;
-  const server = start.mcp_server === null ? "" : `  mcp:${start.mcp_server}`;
+  const server = start.mcp_server === null ? "" : `  mcp:${visible(start.mcp_server)}`;
   const length = end === null ? "…" : end.duration_ms === null ? "" : `${end.duration_ms} ms`;
-  const error = end?.error_message == null ? "" : `  ${color ? RED : ""}✗ ${firstLine(end.error_message)}${color ? PLAIN : ""}`;
-  return `${glyphOf(start)} ${nameOf(start)}  ${color ? DIM : ""}${length}${color ? PLAIN : ""}${tokens}${server}${error}`.replace(/ {2}$/, "");
+  const name = `${glyphOf(start)} ${nameOf(start)}`;
+  const used = name.length + length.length + tokens.length + server.length + 6;
+  const message = end?.error_message == null ? null : columns === null ? firstLine(end.error_message) : fit(firstLine(end.error_message), Math.max(20, columns - used));
+  const error = message === null ? "" : `  ${color ? RED : ""}✗ ${message}${color ? PLAIN : ""}`;
+  return `${name}  ${color ? DIM : ""}${length}${color ? PLAIN : ""}${tokens}${server}${error}`.replace(/ {2}$/, "");
 }
 
 /** `trace watch`: prints steps as they come, until the run ends. */

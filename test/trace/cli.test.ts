@@ -52,6 +52,28 @@ test("runs lists them newest first, filtered, as text or as NDJSON with a summar
     assert.deepEqual([(await trace("runs", "--status", "done")).code, (await trace("runs", "--limit", "201")).code], [2, 2]);
   }));
 
+test("on a terminal no line is wider than it, and recorded text can't steer it", async () => {
+  const directory = await temporaryDirectory();
+  const store = openLocalStore(join(directory, "data"));
+  const evil = "\u009b31mname\u202egnp ".repeat(12);
+  const long = sampleRun("terminal-run-with-a-rather-long-identifier", { failed: true, tags: [evil] }).map((event) => ({ ...event, ...(event["error_message"] === undefined ? {} : { error_message: `\u001b]0;title\u0007${"bad ".repeat(60)}` }) }));
+  store.writer.write([...long, { run_id: "n", event_type: "tool_start", tool_name: evil }].map(incoming));
+  store.settle();
+  store.close();
+  try {
+    for (const words of [["runs"], ["show", "terminal-run-with-a-rather-long-identifier"]]) {
+      const io = memoryIo({ cwd: directory, tty: true });
+      assert.equal(await run(["trace", ...words, "--data-dir", "data"], io), 0, io.err());
+      const text = io.out().replace(/\u001b\[\d+m/g, "");
+      assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/.test(text), JSON.stringify(text));
+      const wide = text.split("\n").filter((line) => [...line].length > 80);
+      assert.deepEqual(wide, []);
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
 test("show draws the calls as a tree with durations, tokens, servers and errors", () =>
   inDirectory(async (_, trace) => {
     assert.equal((await trace("show", "r2")).out, "r2  failed  7 steps  ↑42 ↓58  [other]\n└─ ⬡ research_agent  620 ms  ✗ no answer\n   ├─ ◯ ChatModel  210 ms  ↑42 ↓58\n   └─ ▭ web_search  350 ms  mcp:tavily\n");
