@@ -7,9 +7,12 @@ import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
 import { printed, writePage } from "./lib/page.js";
 import { call } from "./cases/call.js";
+import { latency } from "./cases/latency.js";
+import { memory } from "./cases/memory.js";
 import { peers } from "./cases/peers.js";
 import { scale } from "./cases/scale.js";
 import { search } from "./cases/search.js";
+import { soak } from "./cases/soak.js";
 import { start } from "./cases/start.js";
 import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
@@ -17,7 +20,7 @@ import { traceFeed } from "./cases/trace-feed.js";
 import { traceIngest } from "./cases/trace-ingest.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, call, search, start, scale, traceIngest, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, latency, soak, memory, call, search, start, scale, traceIngest, traceFeed, traceQuery];
 
 const words = process.argv.slice(2);
 const named = (word: string): readonly BenchCase[] => {

@@ -1,5 +1,6 @@
 /** Servers under load, each in a process of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -7,6 +8,11 @@ export interface BenchServer {
   readonly port: number;
   readonly pid: number;
   stop(): Promise<void>;
+}
+
+/** Memory of a process that is in use now, in bytes, as Linux counts it. */
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) * 1024;
 }
 
 /** Starts `bench/<file>`, or a file by its absolute path, and waits until it has written "port N" or a URL with a port on standard error. */
