@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench profile clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -92,9 +92,14 @@ clients: out-check
 	@node dist/test/lib/run.js e2e/clients
 	@node dist/test/clients/run.js
 
-# Ratios against peers in the same run; CASES="tools-call" runs some. wrk makes the load where it is installed.
+# Ratios against peers in the same run, written to docs/benchmarks.md; CASES="tools-call" runs some and replaces their
+# rows. wrk makes the load where it is installed.
 bench: out-check
 	@node dist/bench/run.js $(CASES)
+
+# Where the time of one case goes: make profile CASE=search
+profile: out-check
+	@node dist/bench/profile.js $(CASE)
 
 clean:
 	rm -rf dist coverage .cache out/*.js out/*.js.map

@@ -1,5 +1,5 @@
 /**
- * `node dist/bench/run.js [NAME…]`: runs the cases with one of these names, or with the word in their name, one after the
+ * `node dist/bench/run.js [--no-page] [NAME…]`: runs the cases with one of these names, or with the word in their name, one after the
  * other, prints each figure beside its goal, and writes docs/benchmarks.md. Ends with exit code 1 when a goal is missed.
  */
 import { isMet, type BenchCase } from "./lib/case.js";
@@ -22,7 +22,11 @@ import { traceQuery } from "./cases/trace-query.js";
 
 const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, latency, soak, memory, call, search, start, scale, traceIngest, traceFeed, traceQuery];
 
-const words = process.argv.slice(2);
+/** For a run that is no measurement, such as under a profiler. */
+const NO_PAGE = "--no-page";
+
+const words = process.argv.slice(2).filter((word) => word !== NO_PAGE);
+const writesPage = words.length === process.argv.length - 2;
 const named = (word: string): readonly BenchCase[] => {
   const exact = CASES.filter((entry) => entry.name === word);
   return exact.length > 0 ? exact : CASES.filter((entry) => entry.name.includes(word));
@@ -43,6 +47,6 @@ for (const entry of chosen) {
     process.stdout.write(`${printed(row)}\n`);
     if (!("skipped" in row) && !isMet(row)) missed += 1;
   }
-  writePage(machine, entry, rows, CASES);
+  if (writesPage) writePage(machine, entry, rows, CASES);
 }
 process.exit(missed === 0 ? 0 : 1);

@@ -42,7 +42,7 @@ export function pageOf({ machine, cases: found }: Recorded, cases: readonly Benc
   return `# Benchmarks
 
 Written by \`make bench\`, which measures on the machine it runs on; \`make bench CASES="…"\` replaces the rows of those
-cases. \`make profile CASE="…"\` tells where the time of a case goes.
+cases, and \`make profile CASE="…"\` tells where the time of one goes.
 
 **Machine.** ${machine}.
 

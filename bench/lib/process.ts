@@ -4,6 +4,9 @@ import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** How long a server may take to end when it is asked to; a profile is written on the way out. */
+const GRACE_MS = 3000;
+
 export interface BenchServer {
   readonly port: number;
   readonly pid: number;
@@ -30,8 +33,10 @@ export function startServer(file: string, args: readonly string[] = []): Promise
         port: Number(port),
         pid: child.pid ?? 0,
         async stop() {
-          child.kill("SIGKILL");
+          child.kill("SIGTERM");
+          const last = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
           await ended;
+          clearTimeout(last);
         },
       });
     });

@@ -1,4 +1,4 @@
-/** /readyz: asks the stores and embedders, at most every two seconds however often it is asked. */
+/** /readyz: loads the code of the tools, asks the stores and embedders, at most every two seconds however often it is asked. */
 import type { ConnectionHealth, Engine } from "../abi/call.js";
 
 const CONNECTIONS_FRESH_MS = 2000;
@@ -20,6 +20,8 @@ export interface Readiness {
 export interface ReadinessParts {
   /** The catalogs by name; the names are left out of the answer when there is one. */
   readonly projects: () => readonly { readonly name: string; readonly engine: Engine }[];
+  /** Loads validators and handlers; false when they cannot be, which has been told. */
+  readonly loaded: () => Promise<boolean>;
   readonly draining: () => boolean;
   /** `--live-embed`: ask the embedders even if no tool searches. */
   readonly liveEmbed: boolean;
@@ -29,13 +31,14 @@ export interface ReadinessParts {
 
 const NOTHING: Promise<{ readonly [embedding: string]: ConnectionHealth }> = Promise.resolve({});
 
-export function createReadiness({ projects, draining, liveEmbed, now }: ReadinessParts): Readiness {
+export function createReadiness({ projects, loaded, draining, liveEmbed, now }: ReadinessParts): Readiness {
   const named = <T>(ask: (engine: Engine) => Promise<T>) => Promise.all(projects().map(async ({ name, engine }) => ({ name, engine, answers: await ask(engine) })));
   const connections = cached(CONNECTIONS_FRESH_MS, now, () => named((engine) => engine.health()));
+  const code = cached(CONNECTIONS_FRESH_MS, now, loaded);
   const embedders = cached(EMBED_FRESH_MS, now, () => named((engine) => (liveEmbed || searches(engine.program) ? engine.embedHealth() : NOTHING)));
   return {
     async ask() {
-      const [stores, models] = await Promise.all([connections(), embedders()]);
+      const [runs, stores, models] = await Promise.all([code(), connections(), embedders()]);
       const alone = stores.length === 1;
       const asked = Object.fromEntries(stores.flatMap(({ name, answers }) => Object.entries(answers).map(([store, answer]) => [alone ? store : `${name}.${store}`, answer])));
       const embeds = models.flatMap(({ name, engine, answers }) => Object.entries(answers).map(([model, { ok }]) => {
@@ -44,7 +47,7 @@ export function createReadiness({ projects, draining, liveEmbed, now }: Readines
       }));
       // The first embedder that fails speaks for all.
       const embed = embeds.find(({ ok }) => !ok) ?? embeds[0];
-      const ok = Object.values(asked).every((store) => store.ok) && embed?.ok !== false;
+      const ok = runs && Object.values(asked).every((store) => store.ok) && embed?.ok !== false;
       return {
         ready: ok && !draining(),
         draining: draining(),

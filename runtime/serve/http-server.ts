@@ -42,13 +42,18 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
   const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
   let draining = false;
   const isDraining = (): boolean => draining;
+  // Not before something asks: a server that nobody calls holds neither zod nor a hundred handlers.
+  const loaded = (): Promise<boolean> => Promise.all(engines.map(({ engine }) => engine.load())).then(() => true, (error: unknown) => {
+    log.error("handlers cannot be loaded", { error });
+    return false;
+  });
   const { routes, notFound } = createRoutes({
     projects,
     idle,
     subscriptions,
     draining: isDraining,
     origins: originRules(isLoopback(address.host), options.allowOrigins),
-    readiness: createReadiness({ projects: () => engines, draining: isDraining, liveEmbed: options.liveEmbed, now }),
+    readiness: createReadiness({ projects: () => engines, loaded, draining: isDraining, liveEmbed: options.liveEmbed, now }),
     identity: anonymous(engines.map(({ engine }) => engine.program)),
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.

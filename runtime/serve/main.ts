@@ -133,7 +133,6 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
     const { serveHttp } = await import("./http-server.js");
-    await Promise.all(served.map(({ mcp }) => mcp.engine.load()));
     const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
     const count = served.reduce((sum, { mcp }) => sum + mcp.engine.program.tools.length, 0);
