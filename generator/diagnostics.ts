@@ -102,8 +102,16 @@ export type Locatable = Pick<Parsed, "doc" | "lines">;
 
 /** Position of a path; the nearest ancestor that exists stands in for a missing key. Null only for an empty document. */
 export function locate(source: Locatable, at: At): Position | null {
-  const offset = offsetOf(source.doc, at);
-  return offset === null ? null : position(source.lines, offset);
+  return createLocator(source)(at);
+}
+
+/** `locate` for many paths of one file: each mapping is gone through once. */
+function createLocator(source: Locatable): (at: At) => Position | null {
+  const indexes: Indexes = new Map();
+  return (at) => {
+    const offset = offsetOf(source.doc, at, indexes);
+    return offset === null ? null : position(source.lines, offset);
+  };
 }
 
 function position(lines: Parsed["lines"], offset: number): Position {
@@ -111,7 +119,7 @@ function position(lines: Parsed["lines"], offset: number): Position {
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-function offsetOf(doc: Document, at: At): number | null {
+function offsetOf(doc: Document, at: At, indexes: Indexes): number | null {
   let node: unknown = doc.contents;
   let offset = startOf(node);
   for (const [index, key] of at.path.entries()) {
@@ -122,7 +130,7 @@ function offsetOf(doc: Document, at: At): number | null {
       offset = startOf(node) ?? offset;
       continue;
     }
-    const pair = isMap(holder) ? findPair(doc, holder, String(key)) : null;
+    const pair = isMap(holder) ? findPair(doc, holder, String(key), indexes) : null;
     if (pair === null) return offset;
     const onKey = startOf(pair.key) ?? offset;
     node = pair.value;
@@ -139,20 +147,39 @@ function startOf(node: unknown): number | null {
   return range?.[0] ?? null;
 }
 
-/** The pair that decides `key`: the last written one, else one from a merge key. */
-function findPair(doc: Document, map: YAMLMap, key: string, depth = 0): Pair | null {
+/** The pairs of a mapping that decide: of several with one key the last written; and what its last `<<` refers to. */
+interface PairIndex {
+  readonly pairs: ReadonlyMap<string, Pair>;
+  readonly merge: unknown;
+}
+
+type Indexes = Map<YAMLMap, PairIndex>;
+
+function indexOf(map: YAMLMap, indexes: Indexes): PairIndex {
+  const known = indexes.get(map);
+  if (known !== undefined) return known;
+  const pairs = new Map<string, Pair>();
   let merge: unknown;
-  for (let i = map.items.length - 1; i >= 0; i--) {
-    const pair = map.items[i];
-    if (pair === undefined || !isScalar(pair.key)) continue;
-    if (scalarText(pair.key) === key) return pair;
+  for (const pair of map.items) {
+    if (!isScalar(pair.key)) continue;
+    pairs.set(scalarText(pair.key), pair);
     if (pair.key.source === "<<") merge = pair.value;
   }
+  const index = { pairs, merge };
+  indexes.set(map, index);
+  return index;
+}
+
+/** The pair that decides `key`: the last written one, else one from a merge key. */
+function findPair(doc: Document, map: YAMLMap, key: string, indexes: Indexes, depth = 0): Pair | null {
+  const { pairs, merge } = indexOf(map, indexes);
+  const own = pairs.get(key);
+  if (own !== undefined) return own;
   if (merge === undefined || depth > 20) return null;
   const sources = isSeq(merge) ? merge.items : [merge];
   for (const source of sources) {
     const target = isAlias(source) ? source.resolve(doc) : source;
-    const pair = isMap(target) ? findPair(doc, target, key, depth + 1) : null;
+    const pair = isMap(target) ? findPair(doc, target, key, indexes, depth + 1) : null;
     if (pair !== null) return pair;
   }
   return null;
@@ -167,17 +194,25 @@ export type Located = { readonly source: Locatable | null };
 
 /** Diagnostics with positions, sorted by file, line and column; reports of the same place keep their order. */
 export function locateAll(diagnostics: readonly Diagnostic[], source: Locatable | null): readonly LocatedDiagnostic[] {
-  const located = diagnostics.map((diagnostic) => locateOne(diagnostic, source));
+  const locator = source === null ? () => null : createLocator(source);
+  const located = diagnostics.map((diagnostic) => locateOne(diagnostic, source, locator));
   return located.sort((a, b) => compareText(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-function locateOne(diagnostic: Diagnostic, source: Locatable | null): LocatedDiagnostic {
+function locateOne(diagnostic: Diagnostic, source: Locatable | null, locator: (at: At) => Position | null): LocatedDiagnostic {
   const { severity, code, message, tool, at, file, help, offset } = diagnostic;
-  const where = source === null ? null : offset !== undefined ? position(source.lines, offset) : at === null ? null : locate(source, at);
+  const where = source === null ? null : offset !== undefined ? position(source.lines, offset) : at === null ? null : locator(at);
   return {
-    severity, code, message, tool, path: at === null ? null : formatPath(at.path),
-    line: where?.line ?? null, column: where?.column ?? null, file, help,
+    severity, code, message: shorten(message), tool: tool === null ? null : shorten(tool), path: at === null ? null : shorten(formatPath(at.path)),
+    line: where?.line ?? null, column: where?.column ?? null, file, help: help === null ? null : shorten(help),
   };
+}
+
+/** Longest part of a diagnostic. A name or a key may be as long as the whole file, and nobody reads that. */
+const MAX_PART = 1_000;
+
+function shorten(text: string): string {
+  return text.length <= MAX_PART ? text : `${text.slice(0, MAX_PART - 1)}…`;
 }
 
 function compareText(a: string, b: string): number {

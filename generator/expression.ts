@@ -11,6 +11,8 @@ export type ParsedExpression = { readonly expr: Expr } | { readonly error: strin
 
 /** Deeper nesting is refused, so that neither this parser nor an evaluator can exhaust the stack. */
 const MAX_DEPTH = 64;
+/** A long chain makes a tree as deep as it is long; this many words are more than anyone reads. */
+const MAX_TOKENS = 1_000;
 
 type TokenKind = "number" | "string" | "name" | "op" | "end";
 interface Token {
@@ -72,6 +74,7 @@ function tokenize(text: string): readonly Token[] {
     const token: Token = quote !== undefined
       ? readString(text, offset)
       : { kind: number !== undefined ? "number" : name !== undefined ? "name" : "op", text: (number ?? name ?? op) as string, offset };
+    if (tokens.length === MAX_TOKENS) throw new Mistake(`longer than ${MAX_TOKENS.toLocaleString("en-US")} words and signs; compute this where the rows are stored`, offset);
     tokens.push(token);
     at = offset + token.text.length;
   }

@@ -80,7 +80,14 @@ function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly 
 /** Tokens → documents. The failsafe schema leaves every scalar as its text; duplicate keys are found by `Values`. */
 function compose(tokens: Iterable<CST.Token>, length: number): readonly Document.Parsed[] {
   const composer = new Composer({ schema: "failsafe", version: "1.1", uniqueKeys: false, strict: true, logLevel: "error" });
-  return [...composer.compose(tokens, true, length)];
+  // A text that is no YAML makes an error of every token, and the stack of each would cost more than all else together.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return [...composer.compose(tokens, true, length)];
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** The first error of each line, without its echoes: after one error the rest of a text is mostly unexpected. */

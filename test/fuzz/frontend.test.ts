@@ -10,7 +10,7 @@ import { locateAll } from "../../generator/diagnostics.js";
 import { parseExpression } from "../../generator/expression.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
-import { HEAD, searchTool } from "../phases/source.js";
+import { HEAD } from "../phases/source.js";
 
 const test = suite("fuzz: front end");
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? "1");
@@ -112,32 +112,6 @@ test("catalogs of the right shape with wrong values", () => {
   });
   fc.assert(fc.property(catalog, (value) => survives(JSON.stringify(value))), { numRuns: 100 * RUNS });
 });
-
-test("bombs are refused in time", () => {
-  const many = (n: number, line: (i: number) => string): string => Array.from({ length: n }, (_, i) => line(i)).join("\n");
-  const bombs: { readonly [name: string]: string } = {
-    "a map of 40,000 keys": `${HEAD}meta:\n${many(40_000, (i) => `  k${i}: 1`)}`,
-    "a list of 200,000 entries": `${HEAD}tools: [${"1, ".repeat(200_000)}]`,
-    "200,000 aliases": `${HEAD}x: &a 1\ny: [${"*a, ".repeat(200_000)}]`,
-    "a scalar of 900,000 characters": `${HEAD}tools:\n${searchTool("x".repeat(900_000))}`,
-    "a pattern of 900,000 digits": `${HEAD}deadline_s: ${"9".repeat(900_000)}`,
-    "900,000 underscores": `${HEAD}deadline_s: 1${"_".repeat(900_000)}x`,
-    "900,000 colons": `${HEAD}deadline_s: 1${":0".repeat(450_000)}x`,
-    "900,000 references": `connections: { main: { backend: qdrant, url: "${"${A}".repeat(200_000)}" } }`,
-    "900,000 brackets": "[".repeat(900_000),
-    "400,000 dashes": "- ".repeat(400_000),
-    "ten levels of ten aliases": `a0: &a0 [1]\n${many(10, (i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]`)}`,
-    "tabs everywhere": `${HEAD}tools:\n${"\t- a\n".repeat(100_000)}`,
-  };
-  for (const [name, text] of Object.entries(bombs)) {
-    const started = performance.now();
-    const { diagnostics } = compile({ path: "t.yaml", text: text.slice(0, 1_000_000) }, { interpolation: { mode: "fill", env: new Map([["A", "x"]]) } });
-    const tookMs = performance.now() - started;
-    assert.ok(diagnostics.length > 0, name);
-    if (process.env["FUZZ_TIMES"] === "1") process.stdout.write(`${Math.round(tookMs)} ms ${diagnostics.length} ${diagnostics[0]?.code ?? ""} ${name}\n`);
-    assert.ok(tookMs < LIMIT_MS * 3, `${name}: ${Math.round(tookMs)} ms`);
-  }
-}, { timeoutMs: 60_000 });
 
 test("expressions of any text parse or say where they do not", () => {
   const parts = fc.array(fc.oneof(fc.constantFrom("(", ")", "and", "or", "not", "-", "+", "*", "/", "==", "<", "params.", "a.b", "'", '"', "\\", "1e9", ".5", "null", " ", "é", "\u2028", "__proto__"), fc.string({ maxLength: 3 })), { maxLength: 30 });
