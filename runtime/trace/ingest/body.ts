@@ -32,6 +32,28 @@ export function bodyText(body: Uint8Array): string | BodyProblem {
   }
 }
 
+/** Values of one body. As objects they take about 64 bytes each, however few bytes they are. */
+const MAX_VALUES = 8_000_000;
+/** Smaller bodies can't hold too many. */
+const COUNTED_BYTES = 4 * 1024 * 1024;
+
+/** Refuses JSON that would take far more memory than its bytes. */
+export function tooManyValues(json: Uint8Array): BodyProblem | null {
+  if (json.byteLength <= COUNTED_BYTES) return null;
+  let values = 0;
+  let inText = false;
+  for (let at = 0; at < json.byteLength; at++) {
+    const byte = json[at];
+    if (inText) {
+      if (byte === 0x5c) at += 1;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    // Each value but the last follows a comma or opens a list or an object.
+    else if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
+  }
+  return values <= MAX_VALUES ? null : { status: 413, message: `the body holds more than ${MAX_VALUES.toLocaleString("en-US")} values; send it in parts` };
+}
+
 /** The media type of a Content-Type, in lower case, without parameters. */
 export function mediaType(contentType: string): string {
   return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();

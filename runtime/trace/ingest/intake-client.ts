@@ -12,8 +12,8 @@ export interface IntakeClient {
   close(): Promise<void>;
 }
 
-/** What a body of the largest size may become for a moment. It is a bound, not a need. */
-const HEAP_MB = 4096;
+/** What the largest body may become for a moment; bodies that would become more are refused. A larger bound makes every heap larger. */
+const HEAP_MB = 1024;
 
 export async function openIntake(options: IntakeOptions & { readonly onDeath: (error: Error) => void }): Promise<IntakeClient> {
   const { onDeath, ...data } = options;

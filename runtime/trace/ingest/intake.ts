@@ -7,9 +7,10 @@ import { createIdSource } from "../../abi/id-source.js";
 import type { components } from "../api.types.gen.js";
 import type { Incoming } from "../model.js";
 import { encodeBatch } from "./batch.js";
-import { type BodyProblem, bodyText, decodeBody, isProblem, mediaType, parseEntries, Unreadable } from "./body.js";
+import { type BodyProblem, bodyText, decodeBody, isProblem, mediaType, parseEntries, tooManyValues, Unreadable } from "./body.js";
 import { readEvent, type ReadOptions } from "./event.js";
 import { spanEvents } from "./otlp/events.js";
+import { ProtobufSizeError } from "./otlp/protobuf.js";
 import { spansOfJson, spansOfProtobuf } from "./otlp/spans.js";
 import type { EncodedBatch } from "./queue.js";
 import { createRedactor, type Redactor, type RedactOptions } from "./redact.js";
@@ -69,7 +70,7 @@ export class Intake {
     const batches = new BatchWriter(this.options.batchSize);
     const rejected: Rejection[] = [];
     entries.forEach((entry, index) => {
-      const read = entry instanceof Unreadable ? entry.reason : readEvent(entry, this.#reading, redactor);
+      const read = entry instanceof Unreadable ? entry.reason : this.#read(entry, redactor);
       if (typeof read === "string") rejected.push({ index, error: read });
       else batches.add(read);
     });
@@ -81,22 +82,34 @@ export class Intake {
     this.#atMs = body.atMs;
     const bytes = decodeBody(body.bytes, body.encoding);
     if (isProblem(bytes)) return bytes;
+    const excess = protobuf ? null : tooManyValues(bytes);
+    if (excess !== null) return excess;
     let mapped: ReturnType<typeof spanEvents>;
     try {
       mapped = spanEvents(protobuf ? spansOfProtobuf(bytes) : spansOfJson(jsonOf(bytes)));
     } catch (error) {
-      return { status: 400, message: error instanceof Error ? error.message : String(error) };
+      return { status: error instanceof ProtobufSizeError ? 413 : 400, message: error instanceof Error ? error.message : String(error) };
     }
     const batches = new BatchWriter(this.options.batchSize);
     let { refused, reason } = mapped;
     for (const raw of mapped.events) {
-      const event = readEvent(raw, this.#reading, this.#redactor);
+      const event = this.#read(raw, this.#redactor);
       if (typeof event === "string") {
         refused += 1;
         reason ??= event;
       } else batches.add(event);
     }
     return { batches: batches.finish(), refused, reason };
+  }
+
+  #read(value: unknown, redactor: Redactor | null): Incoming | string {
+    try {
+      return readEvent(value, this.#reading, redactor);
+    } catch (error) {
+      // The engine's own bound: some thousand levels.
+      if (error instanceof RangeError) return "the event is nested too deeply to be stored";
+      throw error;
+    }
   }
 
   /** The tools of a server. */
@@ -114,7 +127,7 @@ export class Intake {
 
 function textOf(body: RawBody): string | BodyProblem {
   const bytes = decodeBody(body.bytes, body.encoding);
-  return isProblem(bytes) ? bytes : bodyText(bytes);
+  return isProblem(bytes) ? bytes : (tooManyValues(bytes) ?? bodyText(bytes));
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

@@ -8,6 +8,14 @@ export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
 
+/** The message has more parts than are read of one. */
+export class ProtobufSizeError extends Error {
+  override readonly name = "ProtobufSizeError";
+}
+
+/** Fields of one message and all in it. What they become takes up to 70 bytes each, however few bytes they are. */
+const MAX_FIELDS = 6_000_000;
+
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const TEXT = new TextDecoder("utf-8", { fatal: true });
 
@@ -21,6 +29,7 @@ export class ProtobufReader {
     private readonly bytes: Uint8Array,
     from = 0,
     private readonly end = bytes.length,
+    private readonly left = { fields: MAX_FIELDS },
   ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#at = from;
@@ -29,6 +38,8 @@ export class ProtobufReader {
   /** Number of the next field, 0 at the end. Its value must be read or skipped before the next call. */
   next(): number {
     if (this.#at >= this.end) return 0;
+    this.left.fields -= 1;
+    if (this.left.fields < 0) throw new ProtobufSizeError(`the body holds more than ${MAX_FIELDS.toLocaleString("en-US")} fields; send it in parts`);
     const tag = this.#varint();
     this.#wire = tag & 7;
     const field = Math.floor(tag / 8);
@@ -57,7 +68,7 @@ export class ProtobufReader {
 
   message(): ProtobufReader {
     const from = this.#length();
-    return new ProtobufReader(this.bytes, from, this.#at);
+    return new ProtobufReader(this.bytes, from, this.#at, this.left);
   }
 
   text(): string {

@@ -2,7 +2,7 @@
  * ExportTraceServiceRequest, from protobuf or JSON, as plain spans. Unknown fields are ignored; what is not such a
  * request at all is a `ProtobufError` or an `OtlpError`.
  */
-import { ProtobufReader } from "./protobuf.js";
+import { ProtobufReader, ProtobufSizeError } from "./protobuf.js";
 
 export type Attributes = { readonly [name: string]: unknown };
 
@@ -50,7 +50,10 @@ function emptySpan(resource: Attributes, scope: string): MutableSpan {
 
 // ---- protobuf -----------------------------------------------------------------------------------------------
 
-/** @throws ProtobufError */
+/** Spans of one request. Empty ones take two bytes on the wire, and hundreds in memory. */
+const MAX_SPANS = 500_000;
+
+/** @throws ProtobufError, ProtobufSizeError */
 export function spansOfProtobuf(bytes: Uint8Array): Span[] {
   const spans: Span[] = [];
   eachField(new ProtobufReader(bytes), (field, request) => {
@@ -96,6 +99,7 @@ function readScopeSpans(reader: ProtobufReader, resource: Attributes, spans: Spa
     } else if (field === 2) found.push(group.message());
     else group.skip();
   });
+  if (spans.length + found.length > MAX_SPANS) throw new ProtobufSizeError(`the body holds more than ${MAX_SPANS.toLocaleString("en-US")} spans; send it in parts`);
   for (const span of found) spans.push(readSpan(span, emptySpan(resource, scope)));
 }
 
