@@ -1,36 +1,17 @@
 /** A service that is killed: the file stays whole, what was committed is there, and runs it left open are ended. */
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { suite } from "../lib/suite.js";
 import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { type Json, startTrace, temporaryDirectory } from "./lib.js";
+import { ended, startProcess } from "./processes.js";
 
 const test = suite("trace crash");
-const fromSource = import.meta.url.endsWith(".ts");
-
-/** The service as a process of its own; resolves with its address. */
-async function startProcess(directory: string): Promise<{ child: ChildProcess; url: string }> {
-  const entry = fileURLToPath(new URL(`./service-process.${fromSource ? "ts" : "js"}`, import.meta.url));
-  const child = spawn(process.execPath, [...(fromSource ? ["--import", "tsx"] : []), entry, "--port", "0", "--data-dir", directory], { stdio: ["ignore", "inherit", "pipe"] });
-  let text = "";
-  for await (const chunk of child.stderr ?? []) {
-    text += String(chunk);
-    const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0];
-    if (url !== undefined) return { child, url };
-  }
-  throw new Error(`the service did not start: ${text}`);
-}
-
-function ended(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => child.once("exit", (code) => resolve(code)));
-}
 
 test("kill -9 during ingest loses nothing that was committed and leaves every file whole", async () => {
   const directory = await temporaryDirectory();
-  const { child, url } = await startProcess(directory);
+  const { child, url } = await startProcess(["--data-dir", directory]);
   const confirmed: string[] = [];
   const exit = ended(child);
   const send = async (worker: number): Promise<void> => {
@@ -63,7 +44,7 @@ test("kill -9 during ingest loses nothing that was committed and leaves every fi
 
 test("SIGTERM writes what is queued, then ends with 0", async () => {
   const directory = await temporaryDirectory();
-  const { child, url } = await startProcess(directory);
+  const { child, url } = await startProcess(["--data-dir", directory]);
   const exit = ended(child);
   const events = Array.from({ length: 500 }, (_, index) => ({ run_id: "t", event_type: index === 0 ? "chain_start" : "retry" }));
   await fetch(`${url}/api/ingest`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(events) });

@@ -31,10 +31,10 @@ const STATEMENT_MS = 60_000;
 const BIGINT = 20;
 const NUMERIC = 1700;
 
-/** Loads the client library. @throws StoreOpenError when it is not installed. */
-export async function loadDriver({ url, schema }: DatabaseOptions): Promise<Driver> {
-  const pg = (await load("pg")) as { readonly default: typeof Pg };
-  const streams = (await load("pg-copy-streams")) as { readonly default: typeof CopyStreams };
+/** Loads the client library, by `find`. @throws StoreOpenError when it is not installed. */
+export async function loadDriver({ url, schema }: DatabaseOptions, find: (name: string) => Promise<unknown> = (name) => import(name)): Promise<Driver> {
+  const pg = (await load("pg", find)) as { readonly default: typeof Pg };
+  const streams = (await load("pg-copy-streams", find)) as { readonly default: typeof CopyStreams };
   const { Client, Pool, types } = pg.default;
   // Sequence numbers, times and sums stay below 2^53.
   const parsers = { getTypeParser: ((oid: number, format?: "text") => (oid === BIGINT || oid === NUMERIC ? Number : types.getTypeParser(oid, format))) as typeof types.getTypeParser };
@@ -68,9 +68,9 @@ export async function loadDriver({ url, schema }: DatabaseOptions): Promise<Driv
   };
 }
 
-async function load(name: "pg" | "pg-copy-streams"): Promise<unknown> {
+async function load(name: "pg" | "pg-copy-streams", find: (name: string) => Promise<unknown>): Promise<unknown> {
   try {
-    return await import(name);
+    return await find(name);
   } catch (error) {
     const missing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
     throw new StoreOpenError(missing ? `the store postgres needs the package ${name}; install it with: ${PACKAGES}` : `the package ${name} can't be loaded: ${messageOf(error)}`);
