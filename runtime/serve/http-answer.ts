@@ -21,12 +21,17 @@ export interface AnswerTo {
 /** What the client takes: JSON unless it accepts only an event stream; `null` when it takes neither. */
 export function answerForm(accept: string): AnswerForm | null {
   if (accept === "" || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*")) return "json";
-  return takesEvents(accept) || accept.includes("text/*") ? "events" : null;
+  return mayGetEvents(accept) ? "events" : null;
 }
 
 /** Whether the client said that it reads event streams; one that takes anything may still expect one body. */
 export function takesEvents(accept: string): boolean {
   return accept.includes("text/event-stream");
+}
+
+/** Whether the client can be answered with a stream where there is no other way. */
+export function mayGetEvents(accept: string): boolean {
+  return accept === "" || takesEvents(accept) || accept.includes("text/*") || accept.includes("*/*");
 }
 
 /** One event of a stream. */

@@ -5,7 +5,7 @@ import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
 import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
 import type { Readiness } from "./health.js";
-import { answerForm, EVENT_TYPE, JSON_TYPE, sendAnswer, type AnswerTo } from "./http-answer.js";
+import { answerForm, EVENT_TYPE, JSON_TYPE, mayGetEvents, sendAnswer, type AnswerTo } from "./http-answer.js";
 import { HttpPeer } from "./http-peer.js";
 import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
@@ -99,8 +99,9 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     const peer = new HttpPeer(to, principal, versionWithoutHeader());
     const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
     const outcome = dispatchEnvelope(mcp, value, headers, peer);
-    if ("listen" in outcome) parts.subscriptions.open(outcome.listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
-    else return finish(parts.idle, outcome.answer, peer);
+    if (!("listen" in outcome)) return finish(parts.idle, outcome.answer, peer);
+    if (mayGetEvents(accept)) parts.subscriptions.open(outcome.listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
+    else sendError(reply, 406, "not_acceptable", "subscriptions/listen answers text/event-stream", cors);
     return;
   }
   const version = asked === "" ? versionWithoutHeader() : versionNamed(asked, "handshake");

@@ -172,9 +172,30 @@ test("subscriptions/listen opens with what will be told, tagged with its id, and
 
 test("subscriptions/listen without a filter is -32602, and a listener that leaves is forgotten", async () => {
   assert.equal((await ask("subscriptions/listen")).json.error.code, -32602);
+  const single = await ask("subscriptions/listen", { params: { notifications: {} }, headers: { accept: "application/json" } });
+  assert.deepEqual([single.status, single.json.error.code], [406, "not_acceptable"], "there is nothing but a stream to answer with");
   const { socket } = await converse(bytesOf("subscriptions/listen", { params: { notifications: {} } }), /acknowledged/);
   socket.destroy();
   assert.equal((await ask("tools/list")).status, 200);
+});
+
+test("closing the stream of a call cancels it: a drain finds nothing left to wait for", async () => {
+  const served = await startHttp(fixtureServer);
+  try {
+    const wait = { params: { name: "wait", arguments: { ms: 600_000 } } };
+    const streaming = await converse(bytesOf("tools/call", { ...wait, meta: { ...META, progressToken: "t" } }), /notifications\/progress/, served.port);
+    streaming.socket.destroy();
+    // Without a stream the connection is closed before there is any answer; requests are taken in the order they come.
+    const silent = await converse(`${bytesOf("tools/list")}${bytesOf("tools/call", wait)}`, /"tools":/, served.port);
+    silent.socket.destroy();
+    await rawHttp(served.port, bytesOf("tools/list"));
+    served.child.kill("SIGTERM");
+    assert.equal(await served.ended, 0);
+    assert.match(served.stderr(), /draining/);
+    assert.doesNotMatch(served.stderr(), /cut off/);
+  } finally {
+    await served.kill();
+  }
 });
 
 test.run();

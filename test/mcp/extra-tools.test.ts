@@ -1,5 +1,6 @@
 /** Tools that are handed in beside the compiled ones: those of the conformance build, which make test serves too. */
 import * as assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSIONS } from "../../runtime/mcp/versions.js";
@@ -76,6 +77,38 @@ test("HTTP: log messages of a tool go to handshake clients that read streams, an
   assert.equal(told.at(-1).id, "x");
   assert.equal((await call("test_tool_with_logging", { version: "2025-11-25" })).headers["content-type"], "application/json");
   assert.equal((await call("test_logging_tool", { accept: BOTH })).headers["content-type"], "application/json");
+});
+
+test("HTTP: a changed list is told to those who listen for it, tagged with their subscription, and to nobody else", async () => {
+  const listen = async (notifications: Json, id: string): Promise<{ readonly seen: () => string; readonly until: (pattern: RegExp) => Promise<void>; readonly socket: Socket }> => {
+    const params = { notifications, _meta: { "io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {} } };
+    const socket = connect(port, "127.0.0.1");
+    let received = "";
+    let wake = (): void => undefined;
+    socket.on("data", (chunk) => {
+      received += chunk.toString();
+      wake();
+    });
+    socket.write(rawPost("/mcp", JSON.stringify({ jsonrpc: "2.0", id, method: "subscriptions/listen", params }), { accept: BOTH, "mcp-protocol-version": VERSION, "mcp-method": "subscriptions/listen" }));
+    const until = async (pattern: RegExp): Promise<void> => {
+      while (!pattern.test(received)) await new Promise<void>((resolve) => (wake = resolve));
+    };
+    await until(/acknowledged/);
+    return { seen: () => received, until, socket };
+  };
+  const [told, other] = [await listen({ toolsListChanged: true }, "a"), await listen({ promptsListChanged: true }, "b")];
+  try {
+    const before = JSON.parse((await ask("tools/list", {})).body).result.tools.length;
+    await call("test_trigger_tool_change");
+    await told.until(/list_changed/);
+    const [, changed] = [...told.seen().matchAll(/^data: (.*)$/gm)].map((found) => JSON.parse(found[1] ?? ""));
+    assert.deepEqual(changed, { jsonrpc: "2.0", method: "notifications/tools/list_changed", params: { _meta: { "io.modelcontextprotocol/subscriptionId": "a" } } });
+    assert.notEqual(JSON.parse((await ask("tools/list", {})).body).result.tools.length, before);
+    assert.doesNotMatch(other.seen(), /list_changed/);
+  } finally {
+    told.socket.destroy();
+    other.socket.destroy();
+  }
 });
 
 test("stdio: a level that was set holds for log messages of tools, and a changed list is told and served", async () => {

@@ -36,6 +36,7 @@ const TOOLS: { readonly [name: string]: FixtureTool } = {
     input: z.object({ ms: z.int().min(0) }),
     inputSchema: { type: "object", properties: { ms: { type: "integer" } }, required: ["ms"] },
     run: ({ ms }, call) => new Promise((resolve, reject) => {
+      call.watch?.step("pipeline", "begin", "wait", {}).end(0);
       const timer = setTimeout(() => resolve(rowsEnvelope([{ _id: 1, waited: ms }], call)), Number(ms));
       call.signal.addEventListener("abort", () => {
         clearTimeout(timer);

@@ -99,6 +99,14 @@ test("HTTP: a client that does not read event streams, or asked for no progress,
   }
 });
 
+test("HTTP: the calls of a batch tell of their progress on one stream, which ends with all answers", async () => {
+  const one = (id: number): Json => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "stages", arguments: {}, _meta: { progressToken: `t${id}` } } });
+  const events = eventsOf(await rawHttp(port, rawPost("/mcp", JSON.stringify([one(1), one(2)]), { accept: BOTH })));
+  const told = events.slice(0, -1).map(({ params }) => `${params.progressToken} ${params.progress}`);
+  assert.deepEqual(told.sort(), ["t1 1", "t1 2", "t2 1", "t2 2"]);
+  assert.deepEqual(events.at(-1).map(({ id }: { id: number }) => id), [1, 2]);
+});
+
 // ---- stdio -------------------------------------------------------------------------------------------------------
 
 test("stdio: progress comes before the answer, and never for a call that did not ask", async () => {
