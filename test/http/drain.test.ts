@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net";
 import { createReadiness } from "../../runtime/serve/health.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import type { Engine } from "../../runtime/abi/call.js";
-import { fixtureServer } from "../mcp/files.js";
+import { deafServer, fixtureServer } from "../mcp/files.js";
 import { fixtureProgram } from "../mcp/program.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
-import { startHttp } from "../lib/served.js";
+import { Lines, start, startHttp } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("drain and readiness");
@@ -88,6 +88,138 @@ test("under load every request that was sent before the end is answered, with a 
       assert.equal(refused, 1);
       assert.ok(answered > 0);
     }
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+/** A connection that is kept open: what was received, and whether the other end has closed it. */
+class Kept {
+  received = "";
+  closed = false;
+  private wake: () => void = () => undefined;
+  private readonly socket: Socket;
+
+  constructor(port: number) {
+    this.socket = connect(port, "127.0.0.1");
+    this.socket.on("data", (chunk) => {
+      this.received += chunk.toString();
+      this.wake();
+    });
+    this.socket.on("error", () => undefined);
+    this.socket.on("close", () => {
+      this.closed = true;
+      this.wake();
+    });
+  }
+
+  send(text: string): Promise<void> {
+    return new Promise((resolve) => this.socket.write(text, () => resolve()));
+  }
+
+  async until(done: (kept: Kept) => boolean): Promise<void> {
+    while (!done(this)) {
+      if (this.closed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  async end(): Promise<void> {
+    while (!this.closed) await new Promise<void>((resolve) => (this.wake = resolve));
+  }
+}
+
+const listen = (id: number): string => {
+  const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: { notifications: { toolsListChanged: true }, _meta: meta } });
+  return rawPost("/mcp", body, { accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" });
+};
+
+test("idle connections and listening clients hold nothing up: the ones are closed, the others end with a result, long before the grace", async () => {
+  const served = await startHttp(fixtureServer, ["--shutdown-grace-s", "3600"]);
+  try {
+    const silent = Array.from({ length: 50 }, () => new Kept(served.port));
+    const used = Array.from({ length: 20 }, () => new Kept(served.port));
+    for (const [index, kept] of used.entries()) await kept.send(call(index, "echo", { text: "x" }));
+    for (const kept of used) await kept.until(({ received }) => received.includes('"isError":false'));
+    const listening = new Kept(served.port);
+    await listening.send(listen(7));
+    await listening.until(({ received }) => received.includes("subscriptions/acknowledged"));
+    served.child.kill("SIGTERM");
+    assert.equal(await served.ended, 0);
+    await Promise.all([...silent, ...used, listening].map((kept) => kept.end()));
+    assert.match(listening.received, /"id":7,"result":\{"resultType":"complete"/);
+    assert.doesNotMatch(served.stderr(), /cut off/);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("calls that never end are cut off at the grace, even those that hear no signal; the ones beside them are answered; exit 0", async () => {
+  const served = await startHttp(deafServer, ["--shutdown-grace-s", "1"]);
+  try {
+    const lost = [call(1, "deaf", {}), call(2, "wait", { ms: 60_000 })].map((request) => rawHttp(served.port, request));
+    const kept = rawHttp(served.port, call(3, "wait", { ms: 300 }));
+    await rawHttp(served.port, call(4, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    await served.sees(/draining/);
+    assert.equal((await rawHttp(served.port, call(5, "echo", { text: "x" }))).status, 503);
+    assert.deepEqual(JSON.parse((await kept).body).result.structuredContent.rows, [{ _id: 1, waited: 300 }]);
+    assert.equal(await served.ended, 0);
+    assert.deepEqual((await Promise.all(lost)).map(({ status }) => status), [0, 0]);
+    assert.match(served.stderr(), /cut off at the end of the grace period/);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("a request whose body arrives while draining is a new one and gets 503; one that was accepted before keeps its answer", async () => {
+  const served = await startHttp(fixtureServer);
+  try {
+    const waiting = new Kept(served.port);
+    await waiting.send(call(1, "wait", { ms: 700 }));
+    const half = new Kept(served.port);
+    const request = call(2, "echo", { text: "x" });
+    await half.send(request.slice(0, -10));
+    await rawHttp(served.port, call(3, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    await served.sees(/draining/);
+    await half.send(request.slice(-10));
+    await half.until(({ received }) => received.includes("shutting_down"));
+    assert.match(half.received, /^HTTP\/1\.1 503 [^]*connection: close/i);
+    await waiting.until(({ received }) => received.includes('\\"waited\\":700'));
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("a second signal ends the server at once", async () => {
+  const served = await startHttp(deafServer, ["--shutdown-grace-s", "3600"]);
+  try {
+    const lost = rawHttp(served.port, call(1, "deaf", {}));
+    await rawHttp(served.port, call(2, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    await served.sees(/draining/);
+    served.child.kill("SIGTERM");
+    assert.notEqual(await served.ended, 0);
+    assert.equal((await lost).status, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("on stdio a call that never ends is cut off at the grace, the others are answered, and the exit code is 0", async () => {
+  const served = start(deafServer, ["--shutdown-grace-s", "0.5"]);
+  try {
+    const lines = new Lines(served);
+    await lines.initialize();
+    lines.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "deaf" } });
+    lines.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait", arguments: { ms: 100 } } });
+    assert.equal((await lines.ask("sure", "ping"))["id"], "sure");
+    served.child.kill("SIGTERM");
+    assert.equal((await lines.next())?.["id"], 2);
     assert.equal(await served.ended, 0);
   } finally {
     await served.kill();

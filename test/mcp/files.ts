@@ -5,3 +5,5 @@ import { fileURLToPath } from "node:url";
 const extension = extname(fileURLToPath(import.meta.url));
 
 export const fixtureServer = fileURLToPath(new URL(`./fixture-server${extension}`, import.meta.url));
+export const measuredToolsrv = fileURLToPath(new URL(`./measured-toolsrv${extension}`, import.meta.url));
+export const deafServer = fileURLToPath(new URL(`../http/deaf-server${extension}`, import.meta.url));

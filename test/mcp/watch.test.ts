@@ -3,9 +3,12 @@ import * as assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "../../generator/cli/main.js";
+import { memoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
-import { Lines, start } from "../lib/served.js";
+import { Lines, start, type Json, type Served } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
+import { measuredToolsrv } from "./files.js";
 
 const test = suite("watch");
 
@@ -55,5 +58,136 @@ test("a save is served, a broken one is refused with its place, and --no-watch s
     await fixed.kill();
   }
 }, { timeoutMs: 20_000 });
+
+// ---- many edits --------------------------------------------------------------------------------------------------
+
+/** What the server holds after its garbage is collected. */
+interface Held {
+  readonly heap: number;
+  readonly resources: readonly string[];
+  readonly fds: number;
+}
+
+/** A server, its messages by id, and how often standard error has said something. */
+class Watched {
+  readonly answers = new Map<unknown, Json>();
+  listChanges = 0;
+  private readonly lines: Lines;
+  private wake: () => void = () => undefined;
+
+  constructor(readonly served: Served) {
+    this.lines = new Lines(served);
+    // After the listener that keeps the text.
+    served.child.stderr.on("data", () => this.wake());
+  }
+
+  async start(): Promise<void> {
+    await this.lines.initialize();
+    void (async () => {
+      for (let message = await this.lines.next(); message !== null; message = await this.lines.next()) {
+        if (message["method"] === "notifications/tools/list_changed") this.listChanges += 1;
+        else this.answers.set(message["id"], message);
+        this.wake();
+      }
+    })();
+  }
+
+  send(id: number, method: string, params: Json = {}): void {
+    this.lines.send({ jsonrpc: "2.0", id, method, params });
+  }
+
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) await new Promise<void>((resolve) => (this.wake = resolve));
+  }
+
+  told(what: RegExp): number {
+    return [...this.served.stderr().matchAll(new RegExp(what, "gm"))].length;
+  }
+
+  /** Does something and waits until standard error has said so once more. */
+  async tells(what: RegExp, act: () => void): Promise<void> {
+    const times = this.told(what) + 1;
+    act();
+    await this.until(() => this.told(what) >= times);
+  }
+
+  async held(): Promise<Held> {
+    await this.tells(/^held .*\}$/, () => void this.served.child.kill("SIGUSR2"));
+    return JSON.parse(this.served.stderr().split("\n").findLast((line) => line.startsWith("held "))?.slice("held ".length) ?? "") as Held;
+  }
+}
+
+/** A save as editors make it: the file is replaced. */
+function save(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+test("200 edits of two catalogs, half of them broken, with calls in flight: every call is answered, and nothing more is held than before", async () => {
+  const home = mkdtempSync(join(tmpdir(), "toolsrv-edits-"));
+  const [a, b, drafts] = ["a.yaml", "b.yaml", "tools.drafts.yaml"].map((name) => join(home, name)) as [string, string, string];
+  const io = memoryIo({ cwd: home });
+  writeFileSync(a, catalogWith("count_0"));
+  writeFileSync(b, catalogWith("other_0"));
+  writeFileSync(join(home, "rows.jsonl"), '{"id":"1","text":"one"}\n{"id":"2","text":"two"}\n');
+  assert.equal(await run(["load", "a.yaml", "rows.jsonl", "--connection", "main", "--collection", "articles", "--id", "id"], io), 0, io.err());
+  const good = (name: string): string => catalogWith(name);
+  const broken = (name: string): string => catalogWith(name).replace("kind: count", "kind: cuont");
+  const served = start(measuredToolsrv, ["serve", a, b], { cwd: home, nodeArgs: ["--expose-gc"] });
+  try {
+    const watched = new Watched(served);
+    await served.sees(/watching a\.yaml, b\.yaml/);
+    await watched.start();
+    const listed = async (id: number): Promise<string> => {
+      watched.send(id, "tools/list");
+      await watched.until(() => watched.answers.has(id));
+      const { tools } = watched.answers.get(id)?.["result"] as { readonly tools: readonly { readonly name: string }[] };
+      return tools.at(-1)?.name ?? "";
+    };
+
+    let calls = 0;
+    /** Five saves in a row, two or three of them broken, with calls between them; the last one decides. */
+    const round = async (n: number): Promise<void> => {
+      const ends = n % 2 === 0;
+      const call = (): void => watched.send((calls += 1), "tools/call", { name: "run_tool", arguments: { name: `count_${n - 1 - ((n - 1) % 2)}`, arguments: {} } });
+      await watched.tells(ends ? /reloaded a\.yaml — 1 tool/ : /still serving the last good one/, () => {
+        for (const [path, text] of [[a, broken("x")], [b, good(`other_${n}`)], [a, good(`between_${n}`)], [b, broken("y")]] as const) {
+          call();
+          save(path, text);
+        }
+        call();
+        if (ends) save(b, good(`other_${n}`));
+        save(a, ends ? good(`count_${n}`) : broken("z"));
+      });
+      if (ends) assert.equal(await listed(-n), `count_${n}`);
+    };
+    for (let n = 1; n <= 10; n++) await round(n);
+    const before = await watched.held();
+    const changes = watched.listChanges;
+    for (let n = 11; n <= 50; n++) await round(n);
+    await watched.until(() => Array.from({ length: calls }, (_, index) => index + 1).every((id) => watched.answers.has(id)));
+    for (let id = 1; id <= calls; id++) {
+      const result = watched.answers.get(id)?.["result"] as { readonly content?: readonly { readonly text: string }[] } | undefined;
+      // The tool of the last good catalog, or, when a save was faster than the call, one that is not there any more.
+      assert.match(result?.content?.[0]?.text ?? "no answer", /^\{"rows":\[\{"count":2\}\]|unknown tool/);
+    }
+    assert.ok(watched.listChanges >= changes + 20);
+    assert.ok(watched.told(/--> .*[ab]\.yaml:8:\d+/) >= 25);
+
+    const after = await watched.held();
+    assert.deepEqual([after.resources, after.fds], [before.resources, before.fds]);
+    assert.ok(after.heap < before.heap + 6_000_000, `heap ${before.heap} → ${after.heap}`);
+
+    // Drafts are watched as well: what is broken is told once more, and nothing is served anew.
+    await watched.tells(/b\.yaml have errors; still serving the last good one/, () => save(b, broken("last")));
+    await watched.tells(/b\.yaml have errors; still serving the last good one/, () => save(drafts, "drafts: []\n"));
+    assert.equal(await listed(-1000), "count_50");
+    served.child.stdin.end();
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+    rmSync(home, { recursive: true });
+  }
+}, { timeoutMs: 120_000 });
 
 test.run();
