@@ -1,5 +1,6 @@
 /** `toolsrv migrate`, from its words to the file. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,32 @@ test("--write rewrites the file, through a link and with its permissions", () =>
     assert.equal(statSync(join(folder, "tools.yaml")).mode & 0o777, 0o640);
     assert.ok(lstatSync(join(folder, "link.yaml")).isSymbolicLink());
     assert.deepEqual(readdirSync(folder), ["link.yaml", "tools.yaml"]);
+  }));
+
+test("git diff after --write shows the intended lines and no other, with either line end and a byte order mark", () =>
+  inProject(async (folder, migrate) => {
+    const git = (...words: readonly string[]): string => execFileSync("git", ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", ...words], { cwd: folder, encoding: "utf8" });
+    git("init", "--quiet");
+    const commented = readFileSync(repo("test", "golden", "migrate", "commented", "v1.yaml"), "utf8");
+    assert.ok(commented.split("\n").length > 200 && (commented.match(/#/g) ?? []).length > 50);
+    const diffs: string[] = [];
+    for (const [name, text] of [["lf.yaml", commented], ["crlf.yaml", commented.replaceAll("\n", "\r\n")], ["bom.yaml", `\uFEFF${commented}`]] as const) {
+      writeFileSync(join(folder, name), text);
+      git("add", name);
+      assert.equal((await migrate(name, ...FROM_TO, "--write")).code, EXIT.OK, name);
+      diffs.push(git("diff", "--unified=0", "--no-color", "--", name).split("\n").filter((line) => /^[-+](?![-+])/.test(line)).join("\n").replaceAll("\r", ""));
+    }
+    assert.deepEqual([...new Set(diffs)].length, 1, "the same lines, whatever ends them");
+    const [diff = ""] = diffs;
+    const kinds = new Set(diff.split("\n").map((line) => `${line[0]} ${line.slice(1).replace(/\d+/g, "N").trim()}`));
+    assert.deepEqual([...kinds].sort(), [
+      "+ ] } }   # a whole tool in flow style", "+ meta: {}", "+ must:", "+ static_filters: { must: [",
+      "+ static_filters: { must: [ { path: owner, op: eq, value: 'me' } , {path: n, op: lt, value: NxNF} ] }  # inline",
+      "+ tds_version:   'N'      # still on the first version",
+      "- ] }   # a whole tool in flow style", "- static_filters: [",
+      "- static_filters: [ { path: owner, op: eq, value: 'me' } , {path: n, op: lt, value: NxNF} ]  # inline",
+      "- tds_version:   'N'      # still on the first version",
+    ]);
   }));
 
 test("a file of version 2, or from a version to itself, is left alone", () =>

@@ -26,11 +26,17 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     return EXIT.USAGE;
   }
   mustMeanTheSame(before, compileText(shown, migrated.text));
-  if (write && migrated.text !== text) await io.host.replace(path, migrated.text);
+  if (write && migrated.text !== text) await io.host.replace(path, `${await markOf(path, io)}${migrated.text}`);
   if (!write) io.stdout.write(unifiedDiff({ path: shown, text }, { path: shown, text: migrated.text }));
   io.stderr.write(`${told(shown, text, migrated, write)}\n`);
   return EXIT.OK;
 };
+
+/** The byte order mark of a file, which is no part of its text; "" where there is none. */
+async function markOf(path: string, io: Io): Promise<string> {
+  const [first, second, third] = (await io.host.read(path)) ?? [];
+  return first === 0xef && second === 0xbb && third === 0xbf ? "\uFEFF" : "";
+}
 
 /** Codes of text that is not a YAML map. */
 const SYNTAX: ReadonlySet<string> = new Set(["TS0001", "TS0003", "TS0004", "TS0005", "TS0009"]);
