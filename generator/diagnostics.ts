@@ -15,9 +15,12 @@ export type ReportExtra<C extends Code> = {
   readonly help?: string;
   /** Offset in the text, where there is no path or the path is ambiguous. */
   readonly offset?: number;
-} & (CodeSeverity<C> extends infer S ? ("error" | "warning" extends CodeSeverity<C> ? { readonly severity: S } : { readonly severity?: never }) : never);
+} & (HasChoice<C> extends true ? { readonly severity: CodeSeverity<C> } : { readonly severity?: never });
 
-type ExtraArgs<C extends Code> = "error" | "warning" extends CodeSeverity<C> ? [extra: ReportExtra<C>] : [extra?: ReportExtra<C>];
+/** Whether the table leaves the severity to the report. */
+type HasChoice<C extends Code> = (typeof CODES)[C]["severity"] extends readonly unknown[] ? true : false;
+
+type ExtraArgs<C extends Code> = HasChoice<C> extends true ? [extra: ReportExtra<C>] : [extra?: ReportExtra<C>];
 
 /** Collects the diagnostics of one file. */
 export interface Reporter {

@@ -33,6 +33,9 @@ test("what the runtime cannot do is refused, never ignored", () => {
     for (const target of ["serve", "build"] as const) {
       assert.deepEqual(diagnosed(text, { target }).filter(({ code }) => code === "TS0301").map((row) => row.path), [path], text);
     }
+    const noted = diagnosed(text, { target: "validate" }).filter(({ code }) => code === "TS0301");
+    assert.deepEqual(noted.map((row) => [row.severity, row.path]), [["info", path]], text);
+    assert.ok(compiled(text, { target: "validate" }).value, text);
     assert.deepEqual(codesOf(text, { target: "describe" }).filter((code) => code === "TS0301"), []);
   }
 });

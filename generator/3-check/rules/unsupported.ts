@@ -8,9 +8,10 @@ import type { Path, Resolved, ResolvedEmbedding, ResolvedQuery, ResolvedTool } f
 
 /**
  * What the catalog is compiled for. `serve` runs it here and now and refuses whatever can't run; `build` also accepts
- * stores whose adapter this version lacks; `describe` accepts everything the language has.
+ * stores whose adapter this version lacks; `validate` accepts everything the language has and notes what the other two
+ * refuse; `describe` accepts it without a word.
  */
-export type Target = "serve" | "build" | "describe";
+export type Target = "serve" | "build" | "validate" | "describe";
 
 interface Finding {
   readonly what: string;
@@ -31,7 +32,9 @@ export function reportUnsupported(catalog: Resolved, target: Target, reporter: R
   }
   const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
   for (const { what, path, tool, help } of findings) {
-    reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, ...(help === undefined ? {} : { help }) });
+    const isNote = target === "validate";
+    const way = isNote ? { help: "the catalog is as it should be; build and serve refuse it until they can do this" } : help === undefined ? {} : { help };
+    reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, severity: isNote ? "info" : "error", ...way });
   }
 }
 

@@ -76,7 +76,7 @@ async function validate(invocation: Invocation, io: Io): Promise<readonly Outcom
   const compilations = together(await Promise.all(read.map(async ({ value: catalog, diagnostics }): Promise<Compilation> => {
     if (catalog === null) return { value: null, diagnostics, source: null, resolved: null };
     const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
-    return compile(catalog, { interpolation, target: "build", enterprise, packs: packsOf(invocation), isInstalled });
+    return compile(catalog, { interpolation, target: "validate", enterprise, packs: packsOf(invocation), isInstalled });
   })));
   return Promise.all(compilations.map(async (result, index) => {
     const { shown, value: catalog } = read[index] as (typeof read)[number];
