@@ -23,6 +23,8 @@ export interface Explanation {
     readonly default_role: string;
   } | null;
   readonly guards: GuardCertificate["branches"];
+  /** Where the tenant comes from; `null` when the request names none. */
+  readonly tenant: { readonly from: "claim" | "header"; readonly name: string; readonly path: string } | null;
   /** The arguments were made up, because none were given. */
   readonly example: boolean;
   readonly calls: readonly ExplainedCall[];
@@ -46,11 +48,12 @@ function section(title: string, body: string): string {
   return `${title}\n${indent(body)}`;
 }
 
-function guardLines(branches: Explanation["guards"]): string {
+function guardLines(branches: Explanation["guards"], tenant: Explanation["tenant"]): string {
+  const source = tenant === null ? "" : `, ${tenant.path} from ${tenant.from} '${tenant.name}'`;
   if (branches.length === 0) return "no branch reaches a store\n";
   return branches.map(({ branch, guards, tenancy }) => {
     const shown = guards.length === 0 ? ["no static filter"] : guards.map((guard) => `always ${guard}`);
-    return `${branch}: ${[...shown, ...(tenancy === "none" ? [] : [`the caller's tenant by ${tenancy}`])].join(", ")}\n`;
+    return `${branch}: ${[...shown, ...(tenancy === "none" ? [] : [`the caller's tenant by ${tenancy}${source}`])].join(", ")}\n`;
   }).join("");
 }
 
@@ -72,7 +75,7 @@ function nativeText(query: NativeQuery["query"], print: PrintValue): string {
 
 /** The page that `toolsrv explain` prints. */
 export function explainText(explanation: Explanation, print: PrintValue): string {
-  const { tool, kind, origin, description, inputSchema, plan, callers, guards, example, calls } = explanation;
+  const { tool, kind, origin, description, inputSchema, plan, callers, guards, tenant, example, calls } = explanation;
   const queries = calls.map((call) => {
     const given = `${JSON.stringify(call.arguments)}${example ? " (made up; give your own with --args)" : ""}`;
     const native = call.native.map(({ connection, backend, request, query }) => `${request} on connection ${connection} (${backend})\n${indent(nativeText(query, print))}`);
@@ -83,7 +86,7 @@ export function explainText(explanation: Explanation, print: PrintValue): string
     section("What the model sees", `${description.trim()}\n${print(inputSchema)}\n`),
     section("Plan", `${print(plan)}\n`),
     section("Who may call it", callerLines(callers)),
-    section("Guard, as the checker showed it", guardLines(guards)),
+    section("Guard, as the checker showed it", guardLines(guards, tenant)),
     ...queries,
   ].join("\n");
 }

@@ -74,6 +74,75 @@ test("who may call a tool is told by role, with what becomes of callers without 
   assert.equal(callers, null);
 });
 
+const EVERY_BRANCH = (mode: string): string => `tds_version: "2"
+connections:
+  main: { backend: sqlite, path: ./main.db, builtin_tools: { semantic_search: true, get_by_id: true, count: true, list_collections: true }, builtin_defaults: { collections: [articles, notes], static_filters: [{ path: public, value: true }] } }
+  pine: { backend: pinecone, api_key: "\${K}", host: "\${H}", namespace: eu }
+  weav: { backend: weaviate, url: "http://w", api_key: "\${K}", tenant: acme }
+defaults: { embedding: openai/text-embedding-3-small }
+security:
+  tenancy: { mode: ${mode}, claim: org, header: X-Org, path: org_id }
+  rate_limit: { enabled: true, global: { requests_per_minute: 10 } }
+tools:
+  - name: search_docs
+    description: Search the documents by meaning. Use it for questions about content.
+    target: { connection: main, collection: docs }
+    query: { expand: { enabled: true, provider: hosted } }
+    rerank: { enabled: true }
+    static_filters: { must: [{ path: state, op: in, value: [a, b] }], must_not: [{ path: hidden, value: true }] }
+    parameters: [{ name: client, path: client, resolve: { kind: directory, collection: clients } }]
+  - name: find_pine
+    description: Search the other documents by meaning. Use it for everything else.
+    target: { connection: pine, collection: docs }
+    query: { required: true }
+  - name: count_docs
+    kind: count
+    description: Count the documents there are. Use for questions after a number.
+    target: { connection: weav, collection: docs }
+  - name: list_docs
+    kind: scroll
+    description: List the documents there are. Use it to look around a little.
+    target: { connection: main, collection: docs }
+  - name: top_docs
+    kind: pipeline
+    description: Rank the documents by their votes. Use for questions after the best.
+    static_filters: [{ path: hidden, op: ne, value: true }]
+    steps: [{ retrieve: { target: { connection: main, collection: docs }, query: {} } }, { sort: { by: votes } }]
+`;
+
+test("the guard of every kind and branch can be read, with where the tenant comes from", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    for (const [mode, tenant] of [["claim", "the caller's tenant by filter, org_id from claim 'org'"], ["header", "the caller's tenant by filter, org_id from header 'X-Org'"], ["static", null]] as const) {
+      const path = join(folder, `${mode}.yaml`);
+      writeFileSync(path, EVERY_BRANCH(mode));
+      const lines = async (tool: string): Promise<readonly string[]> => {
+        const { code, out, err } = await explain(path, tool);
+        assert.equal(code, EXIT.OK, err);
+        return (/^Guard, as the checker showed it\n((?: {2}.*\n)+)/m.exec(out)?.[1] ?? "").trimEnd().split("\n").map((line) => line.trim());
+      };
+      const guarded = (branch: string, ...guards: readonly string[]): string => `${branch}: ${[...guards, ...(tenant === null ? [] : [tenant])].join(", ")}`;
+      const table: { readonly [tool: string]: readonly string[] } = {
+        search_docs: [
+          guarded("search", 'always state in ["a","b"]', "always hidden ne true"), guarded("filter-only", 'always state in ["a","b"]', "always hidden ne true"),
+          guarded("directory:client", "no static filter"),
+        ],
+        find_pine: [guarded("search", "always namespace of the connection")],
+        count_docs: [guarded("count", "always tenant of the connection")],
+        list_docs: [guarded("scroll", "no static filter")],
+        top_docs: [guarded("retrieve:search", "always hidden ne true"), guarded("retrieve:filter-only", "always hidden ne true")],
+        search_main: [guarded("search", "always public eq true")],
+        get_main_by_id: [guarded("lookup", "always public eq true")],
+        count_main: [guarded("count", "always public eq true")],
+        list_main_collections: [guarded("count-each", "always public eq true")],
+      };
+      for (const [tool, want] of Object.entries(table)) assert.deepEqual(await lines(tool), want, `${mode} ${tool}`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("no store is opened and none is made", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
   try {

@@ -40,6 +40,12 @@ test("what the runtime cannot do is refused, never ignored", () => {
   }
 });
 
+test("one thing that is written once is refused once, however many tools use it", () => {
+  const text = `${HEAD.replace("local/hashing-256", "openai/text-embedding-3-small")}tools:\n${searchTool("find_it")}${searchTool("find_that")}`;
+  const rows = diagnosed(text, { target: "build" }).filter(({ code }) => code === "TS0301");
+  assert.deepEqual(rows.map(({ tool, path }) => [tool, path]), [[null, "defaults.embedding"]]);
+});
+
 test("a switch that is off needs no support", () => {
   const off = `${TOOL}    rerank: { enabled: false }\nauthoring: { define_tool: off }\nsecurity: { rbac: { enabled: no }, rate_limit: {} }\nobservability: { audit: { enabled: false } }\n`;
   assert.deepEqual(codesOf(off, { target: "serve" }), []);

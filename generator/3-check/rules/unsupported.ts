@@ -16,7 +16,6 @@ export type Target = "serve" | "build" | "validate" | "describe";
 interface Finding {
   readonly what: string;
   readonly path: Path;
-  readonly tool?: string;
   readonly help?: string;
 }
 
@@ -31,10 +30,11 @@ export function reportUnsupported(catalog: Resolved, target: Target, reporter: R
     if (!EXECUTABLE_BACKENDS.has(backend)) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
   }
   const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
-  for (const { what, path, tool, help } of findings) {
+  // One for each key: an embedding of the defaults is named once, however many tools use it.
+  for (const { what, path, help } of findings) {
     const isNote = target === "validate";
     const way = isNote ? { help: "the catalog is as it should be; build and serve refuse it until they can do this" } : help === undefined ? {} : { help };
-    reporter.report("TS0301", { what }, { path, on: "key" }, { tool: tool ?? null, severity: isNote ? "info" : "error", ...way });
+    reporter.report("TS0301", { what }, { path, on: "key" }, { severity: isNote ? "info" : "error", ...way });
   }
 }
 
@@ -56,12 +56,11 @@ function ofSettings({ settings }: Resolved): readonly Finding[] {
 }
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {
-  const { name } = tool;
   const findings: Finding[] = [];
   if (tool.rerank !== null) findings.push({ what: "rerank", path: tool.rerank.at });
   for (const step of tool.steps) if (step.kind === "retrieve" && step.query !== null) findings.push(...ofQuery(step.query));
   if (tool.query !== null) findings.push(...ofQuery(tool.query));
-  return findings.map((finding) => ({ ...finding, tool: name }));
+  return findings;
 }
 
 function ofQuery(query: ResolvedQuery): readonly Finding[] {

@@ -94,8 +94,13 @@ async function explain(compiled: Compiled, tool: string, given: object | null): 
   const { title, description, inputSchema } = definition;
   return {
     tool, kind: plan.kind, origin: `${plans.catalog.file}:${plans.origins[tool]?.line ?? 1}`, title, description, inputSchema, plan,
-    callers: callersOf(compiled, tool), guards: certificates.find((certificate) => certificate.tool === tool)?.branches ?? [], example: given === null, calls,
+    callers: callersOf(compiled, tool), guards: certificates.find((certificate) => certificate.tool === tool)?.branches ?? [], tenant: tenantOf(plan), example: given === null, calls,
   };
+}
+
+function tenantOf(plan: ToolPlan): Explanation["tenant"] {
+  const { tenant } = plan.kind === "pipeline" ? plan.retrieve : plan;
+  return tenant === undefined ? null : { from: tenant.from, name: tenant.name, path: tenant.path };
 }
 
 function callersOf({ plans, certificates }: Compiled, tool: string): Explanation["callers"] {
