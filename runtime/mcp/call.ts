@@ -133,11 +133,16 @@ class PeerCaller implements ExtraCall {
   }
 
   progress(done: number, total?: number, message?: string): void {
-    this.told?.send(done, total, message);
+    if (this.told !== null && !this.silent) this.told.send(done, total, message);
   }
 
   log(level: Severity, data: Json): void {
-    if (!this.over) tellFromTool(this.peer, this.version, level, data);
+    if (!this.silent) tellFromTool(this.peer, this.version, level, data);
+  }
+
+  /** Nobody is left to tell: the call has its answer, or was cancelled and will have none. */
+  private get silent(): boolean {
+    return this.over || this.signal.aborted;
   }
 
   /** The call has its answer; steps that go on behind it are not heard any more. */

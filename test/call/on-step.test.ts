@@ -1,6 +1,7 @@
 /** What a caller that listens hears of a call, for each kind of tool. */
 import * as assert from "node:assert/strict";
 import type { Filter } from "../../runtime/abi/filter.js";
+import { BackendError } from "../../runtime/abi/errors.js";
 import type { PlanTable, ReadPlan } from "../../runtime/abi/plan.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { suite } from "../lib/suite.js";
@@ -47,6 +48,20 @@ test("each kind of tool tells of the steps that it has, in order", async () => {
     await engine.call(tool, args, caller({}, { onStep: ({ operation }) => void heard.push(operation) }));
     assert.deepEqual(heard, want, tool);
   }
+});
+
+test("an observer of the engine and the caller of one call hear the same steps, and neither of a step that failed", async () => {
+  const watched: string[] = [];
+  const nothing = (): void => undefined;
+  const observer = { begin: nothing, beginStep: nothing, end: nothing, endStep: (_: unknown, { operation, failure }: { operation: string; failure: string | null }) => void watched.push(`${operation} ${failure}`) };
+  const broken = memoryAdapter(rows, { fetch: () => Promise.reject(new BackendError("unreachable", "sqlite", "down")) });
+  const both = createEngine(program({ plans, adapter: broken }), { env: new Map(), observing: { observer, wallNow: () => 0 } });
+  const heard: string[] = [];
+  const by = caller({}, { onStep: ({ operation }) => void heard.push(operation) });
+  await both.call("count", {}, by);
+  await both.call("lookup", {}, by).catch(nothing);
+  await both.call("count", {}, nobody);
+  assert.deepEqual([watched, heard], [["count null", "fetch unreachable", "count null"], ["count"]]);
 });
 
 test("the result is the same whether anybody listens or not", async () => {

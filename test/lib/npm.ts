@@ -8,9 +8,9 @@ export function installed(folder: string, name: string, version: string): { read
   const path = join(folder, "node_modules", name);
   if (versionIn(path) === version) return { path };
   mkdirSync(folder, { recursive: true });
-  const npm = spawnSync("npm", ["install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", folder, `${name}@${version}`], { encoding: "utf8" });
+  const npm = spawnSync("npm", ["install", "--loglevel=error", "--no-save", "--no-audit", "--no-fund", "--prefix", folder, `${name}@${version}`], { encoding: "utf8" });
   if (versionIn(path) === version) return { path };
-  const words = `${npm.error?.message ?? ""}${npm.stderr ?? ""}${npm.stdout ?? ""}`.trim().split("\n").at(-1) ?? "";
+  const words = npm.error?.message ?? (/^npm (?:error|ERR!) (.*(?:failed|not found|no matching).*)$/im.exec(npm.stderr)?.[1] ?? npm.stderr).trim();
   return { path: null, why: `npm install ${name}@${version} failed${words === "" ? "" : `: ${words}`}` };
 }
 

@@ -142,8 +142,9 @@ test("stdio: an extra tool that is cancelled has no answer", async () => {
     lines.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "test_tool_with_logging" } });
     assert.equal((await lines.next())?.["method"], "notifications/message", "it runs");
     lines.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    await lines.ask(2, "ping");
     lines.end();
-    for (let line = await lines.next(); line !== null; line = await lines.next()) assert.equal(line["id"], undefined);
+    assert.equal(await lines.next(), null, "neither an answer nor another message, though the tool runs to its end");
     assert.equal(await served.ended, 0);
   } finally {
     await served.kill();
