@@ -9,14 +9,17 @@ import { processIo } from "../../runtime/serve/io.js";
 import { runTrace } from "../../runtime/serve/trace.js";
 import { createIdSource } from "../../runtime/abi/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
-import { type Layout, layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
+import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
 import { demoEvents } from "./demo.js";
 import { collect, examine, limitsOf, previewCollect, printStats } from "./maintain.js";
-import { layoutFor, TraceCommandError, withReader, withWriter } from "./open.js";
+import { type CommandReader, nameOfPlace, type Place, placeFor, TraceCommandError, withReader, withWriter } from "./open.js";
 import { diffRuns, runList, showRun, watchRun } from "./show.js";
 import { exportRuns, importFrom } from "./transfer.js";
+
+const reading = async (invocation: Invocation, io: Io, command: (reader: CommandReader, invocation: Invocation, io: Io) => Promise<number>): Promise<number> =>
+  withReader(await placeFor(invocation, io), io, (reader) => command(reader, invocation, io));
 
 type Command = (invocation: Invocation, io: Io) => Promise<number>;
 
@@ -24,15 +27,15 @@ type Command = (invocation: Invocation, io: Io) => Promise<number>;
 const COMMANDS: { readonly [name: string]: { readonly run: Command; readonly words: readonly [min: number, max: number]; readonly what: string } } = {
   serve: { words: [0, 0], what: "", run: serve },
   demo: { words: [0, 0], what: "", run: demo },
-  runs: { words: [0, 0], what: "", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => runList(reader, invocation, io)) },
-  show: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => showRun(reader, invocation, io)) },
-  watch: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => watchRun(reader, invocation, io)) },
-  diff: { words: [2, 2], what: "RUN_A RUN_B", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => diffRuns(reader, invocation, io)) },
-  stats: { words: [0, 0], what: "", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => printStats(reader, invocation, io)) },
-  export: { words: [0, 1], what: "[RUN_ID]", run: (invocation, io) => withReader(layoutFor(invocation, io), io, (reader) => exportRuns(reader, invocation, io)) },
+  runs: { words: [0, 0], what: "", run: (invocation, io) => reading(invocation, io, runList) },
+  show: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => reading(invocation, io, showRun) },
+  watch: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => reading(invocation, io, watchRun) },
+  diff: { words: [2, 2], what: "RUN_A RUN_B", run: (invocation, io) => reading(invocation, io, diffRuns) },
+  stats: { words: [0, 0], what: "", run: (invocation, io) => reading(invocation, io, printStats) },
+  export: { words: [0, 1], what: "[RUN_ID]", run: (invocation, io) => reading(invocation, io, exportRuns) },
   import: { words: [0, 1], what: "[FILE|DIRECTORY]", run: importCommand },
   gc: { words: [0, 0], what: "", run: collectCommand },
-  doctor: { words: [0, 0], what: "", run: (invocation, io) => examine(layoutFor(invocation, io), io) },
+  doctor: { words: [0, 0], what: "", run: (invocation, io) => placeFor(invocation, io).then((place) => examine(place, io)) },
   view: { words: [1, 1], what: "FILE", run: view },
 };
 
@@ -68,35 +71,35 @@ async function importCommand(invocation: Invocation, io: Io): Promise<number> {
   const given = invocation.args[1];
   const source = given === undefined || given === "-" ? null : resolve(io.cwd, given);
   if (source !== null && !(await io.host.exists(source))) throw new TraceCommandError(`${given ?? ""} does not exist`);
-  const layout = layoutFor(invocation, io);
-  const counts = await withWriter(layout, io, (local) => importFrom(local, source, io));
-  io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${layout.directory}\n`);
+  const place = await placeFor(invocation, io);
+  const counts = await withWriter(place, io, (writer) => importFrom(writer, source, io));
+  io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${nameOfPlace(place)}\n`);
   return EXIT.OK;
 }
 
 async function collectCommand(invocation: Invocation, io: Io): Promise<number> {
-  const layout = layoutFor(invocation, io);
+  const place = await placeFor(invocation, io);
   const limits = limitsOf(invocation, io);
-  if (!(await io.host.exists(layout.traces))) throw new TraceCommandError(`${layout.directory} holds no traces; name another one with --data-dir`);
-  return invocation.options["dry-run"] === true ? previewCollect(layout, limits, io) : withWriter(layout, io, (local) => collect(local, limits, io));
+  if (place.kind === "directory" && !(await io.host.exists(place.layout.traces))) throw new TraceCommandError(`${place.layout.directory} holds no traces; name another one with --data-dir`);
+  return invocation.options["dry-run"] === true ? previewCollect(place, limits, io) : withWriter(place, io, (writer) => collect(writer, limits, io));
 }
 
 /** Records sample runs, then shows them. */
 async function demo(invocation: Invocation, io: Io): Promise<number> {
-  const layout = layoutFor(invocation, io, "trace-demo");
-  const runId = await seedDemo(layout, io);
-  io.stdout.write(`seeded demo run ${runId} into ${layout.directory}\n`);
+  const place = await placeFor(invocation, io, "trace-demo");
+  const runId = await seedDemo(place, io);
+  io.stdout.write(`seeded demo run ${runId} into ${nameOfPlace(place)}\n`);
   if (invocation.options["check"] === true) return EXIT.OK;
-  return serve({ args: ["serve"], options: { ...invocation.options, "data-dir": layout.directory } }, io);
+  return serve({ args: ["serve"], options: { ...invocation.options, ...(place.kind === "directory" ? { "data-dir": place.layout.directory } : {}) } }, io);
 }
 
-async function seedDemo(layout: Layout, io: Io): Promise<string> {
+async function seedDemo(place: Place, io: Io): Promise<string> {
   const newId = createIdSource(io.host.now);
   const runId = `demo-${newId().slice(-8)}`;
-  await withWriter(layout, io, ({ writer, settle }) => {
+  await withWriter(place, io, async (writer) => {
     const events = demoEvents(runId, io.host.now()).map((fields) => readEvent(fields, { summaryChars: 500, newId, nowUs: () => io.host.now() * 1000 }));
-    writer.write(events.filter((event) => typeof event !== "string"));
-    settle();
+    await writer.write(events.filter((event) => typeof event !== "string"));
+    await writer.settle();
   });
   return runId;
 }
@@ -107,8 +110,10 @@ async function view(invocation: Invocation, io: Io): Promise<number> {
   if (!(await io.host.exists(file))) throw new TraceCommandError(`${invocation.args[1] ?? ""} does not exist`);
   const directory = await mkdtemp(join(tmpdir(), "toolsrv-trace-view-"));
   try {
-    await withWriter(layoutOf(directory), io, (local) => importFrom(local, file, io));
-    return await serve({ args: ["serve"], options: { ...invocation.options, "data-dir": directory } }, io);
+    await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, io));
+    // The file is served from a directory, whatever store is set.
+    const kept = <T>(values: { readonly [name: string]: T }): { [name: string]: T } => Object.fromEntries(Object.entries(values).filter(([name]) => !/^(TRACE_SERVICE_|)store(_url|_schema|-url|-schema)?$/i.test(name)));
+    return await serve({ args: ["serve"], options: { ...kept(invocation.options), "data-dir": directory } }, { ...io, env: kept(io.env) });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -1,16 +1,16 @@
 /** The state of a data directory: counters, what takes room, and whether the files are sound. */
 import Database from "better-sqlite3";
 import { readInstance } from "../../runtime/trace/service.js";
-import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
+import type { Candidate } from "../../runtime/trace/store/postgres/examine.js";
 import { type Layout, SCHEMA_VERSION } from "../../runtime/trace/store/sqlite/schema.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
-import { type LocalWriter, TraceCommandError } from "./open.js";
+import { type CommandReader, type CommandWriter, nameOfPlace, type Place, TraceCommandError, withDatabase } from "./open.js";
 import { wholeNumber } from "./show.js";
 
 /** `trace stats` */
-export function printStats(reader: SqliteReader, { options }: Invocation, io: Io): number {
-  const stats = reader.stats();
+export async function printStats(reader: CommandReader, { options }: Invocation, io: Io): Promise<number> {
+  const stats = await reader.stats();
   if (options["json"] === true) io.stdout.write(`${JSON.stringify(stats)}\n`);
   else for (const [name, value] of Object.entries(stats)) io.stdout.write(`${name.padEnd(20)} ${typeof value === "number" && !Number.isInteger(value) ? value.toFixed(1) : String(value ?? "-")}\n`);
   return EXIT.OK;
@@ -40,50 +40,62 @@ export function limitsOf({ options }: Invocation, io: Io): Limits {
 }
 
 /** `trace gc`: deletes what is beyond the limits and overwrites it. */
-export function collect(local: LocalWriter, limits: Limits, io: Io): number {
+export async function collect(writer: CommandWriter, limits: Limits, io: Io): Promise<number> {
   let deleted = 0;
-  for (let count = local.writer.retain(limits); count > 0; count = local.writer.retain(limits)) deleted += count;
-  local.settle();
+  for (let count = await writer.retain(limits); count > 0; count = await writer.retain(limits)) deleted += count;
+  await writer.settle();
   io.stdout.write(`deleted ${deleted} run${deleted === 1 ? "" : "s"}\n`);
   return EXIT.OK;
 }
 
 /** `trace gc --dry-run`: what it would delete, newest first kept. */
-export function previewCollect(layout: Layout, limits: Limits, io: Io): number {
+export async function previewCollect(place: Place, limits: Limits, io: Io): Promise<number> {
+  const { runs, total } = place.kind === "database" ? await withDatabase(place, ({ database }) => database.candidates()) : candidatesIn(place.layout);
+  let bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+  let left = total;
+  const doomed = runs.filter((run) => {
+    const goes = left > limits.maxRuns || run.started_at < limits.before || bytes > limits.maxPayloadBytes;
+    if (goes) {
+      left -= 1;
+      bytes -= run.bytes;
+    }
+    return goes;
+  });
+  for (const run of doomed) io.stdout.write(`${run.run_id}\n`);
+  io.stdout.write(`would delete ${doomed.length} of ${total} runs\n`);
+  return EXIT.OK;
+}
+
+function candidatesIn(layout: Layout): { readonly runs: readonly Candidate[]; readonly total: number } {
   const db = new Database(layout.traces, { readonly: true });
   try {
     const runs = db
-      .prepare<[], { run_id: string; started_at: number; bytes: number }>(
-        "SELECT run_id, started_at, coalesce((SELECT sum(payload) FROM events WHERE root = key), 0) AS bytes FROM runs WHERE status <> 0 ORDER BY started_at, run_id",
-      )
+      .prepare<[], Candidate>("SELECT run_id, started_at, coalesce((SELECT sum(payload) FROM events WHERE root = key), 0) AS bytes FROM runs WHERE status <> 0 ORDER BY started_at, run_id")
       .all();
-    const total = db.prepare<[], number>("SELECT count(*) FROM runs").pluck().get() ?? 0;
-    let bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
-    let left = total;
-    const doomed = runs.filter((run) => {
-      const goes = left > limits.maxRuns || run.started_at < limits.before || bytes > limits.maxPayloadBytes;
-      if (goes) {
-        left -= 1;
-        bytes -= run.bytes;
-      }
-      return goes;
-    });
-    for (const run of doomed) io.stdout.write(`${run.run_id}\n`);
-    io.stdout.write(`would delete ${doomed.length} of ${total} runs\n`);
-    return EXIT.OK;
+    return { runs, total: db.prepare<[], number>("SELECT count(*) FROM runs").pluck().get() ?? 0 };
   } finally {
     db.close();
   }
 }
 
 /** `trace doctor`: is everything there, whole and consistent? Exit code 1 when something is not. */
-export async function examine(layout: Layout, io: Io): Promise<number> {
-  if (!(await io.host.exists(layout.directory))) throw new TraceCommandError(`${layout.directory} does not exist; name another one with --data-dir`);
+export async function examine(place: Place, io: Io): Promise<number> {
+  if (place.kind === "directory" && !(await io.host.exists(place.layout.directory))) throw new TraceCommandError(`${place.layout.directory} does not exist; name another one with --data-dir`);
   const problems: string[] = [];
   const tell = (ok: boolean, what: string, help = ""): void => {
     io.stdout.write(`${ok ? "ok     " : "problem"}  ${what}${ok || help === "" ? "" : `\n         ${help}`}\n`);
     if (!ok) problems.push(what);
   };
+  const verdict = (): number => {
+    io.stdout.write(problems.length === 0 ? "everything is in order\n" : `${problems.length} problem${problems.length === 1 ? "" : "s"}\n`);
+    return problems.length === 0 ? EXIT.OK : EXIT.FINDINGS;
+  };
+  if (place.kind === "database") {
+    tell(true, nameOfPlace(place));
+    for (const { ok, what } of await withDatabase(place, ({ database }) => database.examine())) tell(ok, what);
+    return verdict();
+  }
+  const { layout } = place;
   const instance = await readInstance(layout.instance);
   if (instance !== null) tell(true, `a service uses it: ${instance.url ?? "no address"}, process ${instance.pid}`);
   const helps = {
@@ -94,13 +106,12 @@ export async function examine(layout: Layout, io: Io): Promise<number> {
   const sound: { [file: string]: boolean } = {};
   for (const file of ["traces", "payloads", "index"] as const) {
     const found = await io.host.exists(layout[file]);
-    const verdict = found ? integrity(layout[file]) : "it is missing";
-    sound[file] = verdict === "ok";
-    tell(verdict === "ok", `${layout[file]}: ${verdict}`, found || file === "traces" ? helps[file] : "it is made again at the next start");
+    const said = found ? integrity(layout[file]) : "it is missing";
+    sound[file] = said === "ok";
+    tell(said === "ok", `${layout[file]}: ${said}`, found || file === "traces" ? helps[file] : "it is made again at the next start");
   }
   if (sound["traces"] === true) examineRuns(layout, sound["payloads"] === true, sound["index"] === true, tell);
-  io.stdout.write(problems.length === 0 ? "everything is in order\n" : `${problems.length} problem${problems.length === 1 ? "" : "s"}\n`);
-  return problems.length === 0 ? EXIT.OK : EXIT.FINDINGS;
+  return verdict();
 }
 
 function integrity(path: string): string {

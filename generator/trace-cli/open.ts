@@ -1,50 +1,134 @@
-/** Data directories as the commands use them: opened for reading beside a running service, for writing only without one. */
+/**
+ * Traces as the commands use them, in a data directory or a database. A directory is opened for reading beside a running
+ * service, for writing only without one; a database can be read and written beside any number of services.
+ */
 import { join, resolve } from "node:path";
 import { readInstance } from "../../runtime/trace/service.js";
-import { environmentSettings } from "../../runtime/trace/settings.js";
+import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError } from "../../runtime/trace/settings.js";
+import type { Incoming, Run, RunExtended } from "../../runtime/trace/model.js";
+import type { DatabaseOptions } from "../../runtime/trace/store/postgres/driver.js";
+import type { OpenDatabase } from "../../runtime/trace/store/postgres/command.js";
+import type { ToldRun } from "../../runtime/trace/store/postgres/writer.js";
 import { Indexer } from "../../runtime/trace/store/sqlite/indexer.js";
+import { localReader } from "../../runtime/trace/store/sqlite/local-reader.js";
 import { createWriteLock } from "../../runtime/trace/store/sqlite/lock.js";
 import { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
 import { type Layout, layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { SqliteWriter } from "../../runtime/trace/store/sqlite/writer.js";
-import type { Invocation, Io } from "../cli/command.js";
+import type { BatchOutcome, Retention, RunListQuery, StoreStats, TraceReader } from "../../runtime/trace/store/store.js";
+import { type Invocation, type Io, UsageError } from "../cli/command.js";
 
 /** A command can't do its work for a reason that the user can mend: one line, exit code 1. */
 export class TraceCommandError extends Error {
   override readonly name = "TraceCommandError";
 }
 
-/** The directory of `--data-dir`, the variable, or the default. Nothing else of the settings matters to a command that only reads. */
-export function layoutFor({ options }: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback = "trace"): Layout {
+/** Where traces are. */
+export type Place = { readonly kind: "directory"; readonly layout: Layout } | { readonly kind: "database"; readonly database: DatabaseOptions; readonly name: string };
+
+/**
+ * What `--store`, `--store-url`, `--store-schema` and `--data-dir`, their variables or defaults name. Nothing else of the
+ * settings matters to a command. @throws UsageError for a store that can't be one.
+ */
+export async function placeFor({ options }: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback = "trace"): Promise<Place> {
   const given = environmentSettings(io.env);
+  const own = ["store", "store_url", "store_schema"] as const;
+  const pick = (value: (name: string) => unknown): { [name: string]: unknown } => Object.fromEntries(own.flatMap((name) => (value(name) === undefined ? [] : [[name, value(name)]])));
+  const { store, store_url, store_schema } = usable(() =>
+    resolveSettings(
+      { from: flagOf, given: pick((name) => options[name.replaceAll("_", "-")]) },
+      { from: (name) => `${PREFIX}${name.toUpperCase()}`, given: pick((name) => given[name]) },
+    ),
+  );
+  if (store === "postgres") {
+    const database = { url: store_url ?? "", schema: store_schema };
+    const { placeOf } = await import("../../runtime/trace/store/postgres/driver.js");
+    return { kind: "database", database, name: placeOf(database) };
+  }
   const flag = options["data-dir"];
   const directory = typeof flag === "string" ? flag : (textOf(given["data_dir"]) ?? join(io.env["HOME"] ?? io.cwd, ".toolsrv", fallback));
-  return layoutOf(resolve(io.cwd, directory), textOf(given["db_filename"]), textOf(given["blob_subdir"]));
+  return { kind: "directory", layout: layoutOf(resolve(io.cwd, directory), textOf(given["db_filename"]), textOf(given["blob_subdir"])) };
+}
+
+function usable<T>(settings: () => T): T {
+  try {
+    return settings();
+  } catch (error) {
+    if (error instanceof SettingError) throw new UsageError(error.message);
+    throw error;
+  }
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** @throws TraceCommandError when the directory holds no traces. */
-export async function withReader<T>(layout: Layout, io: Pick<Io, "host">, work: (reader: SqliteReader) => Promise<T> | T): Promise<T> {
+/** A place for a person. */
+export function nameOfPlace(place: Place): string {
+  return place.kind === "directory" ? place.layout.directory : place.name;
+}
+
+/** The reads that commands need, parsed. */
+export class CommandReader {
+  constructor(private readonly reader: TraceReader) {}
+
+  async runs(query: RunListQuery): Promise<{ readonly runs: readonly Run[]; readonly total: number }> {
+    return JSON.parse(await this.reader.runs(query)) as { runs: Run[]; total: number };
+  }
+
+  async run(runId: string): Promise<RunExtended | null> {
+    return JSON.parse((await this.reader.run(runId, true)) ?? "null") as RunExtended | null;
+  }
+
+  stats(): Promise<StoreStats> {
+    return this.reader.stats(true);
+  }
+
+  runIds(): Promise<readonly string[]> {
+    return this.reader.runIds();
+  }
+
+  /** Every step of a run, in the order of its journey. */
+  async *steps(runId: string, options: { readonly payloads?: boolean; readonly sinceSeq?: number } = {}): AsyncGenerator<{ readonly [field: string]: unknown }> {
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<TraceReader["steps"]>> = await this.reader.steps({
+        runId, cursor, limit: 1000, extended: true, payloads: options.payloads === true, separator: "\n", sinceSeq: options.sinceSeq ?? 0, untilSeq: Number.MAX_SAFE_INTEGER,
+      });
+      for (const line of page?.text.split("\n") ?? []) if (line !== "") yield JSON.parse(line) as { [field: string]: unknown };
+      cursor = page?.next ?? null;
+    } while (cursor !== null);
+  }
+}
+
+/** @throws TraceCommandError when there are no traces. */
+export async function withReader<T>(place: Place, io: Pick<Io, "host">, work: (reader: CommandReader) => Promise<T>): Promise<T> {
+  if (place.kind === "database") return withDatabase(place, async ({ reader }) => work(reader));
+  const { layout } = place;
   if (!(await io.host.exists(layout.traces))) throw new TraceCommandError(`${layout.directory} holds no traces; name another one with --data-dir`);
   const reader = new SqliteReader(layout);
   try {
-    return await work(reader);
+    return await work(new CommandReader(localReader(reader)));
   } finally {
     reader.close();
   }
 }
 
-export interface LocalWriter {
-  readonly writer: SqliteWriter;
-  /** Brings the index up to date and overwrites what was deleted. */
-  settle(): void;
+/** The writes that commands need. */
+export interface CommandWriter {
+  write(events: readonly Incoming[]): Promise<BatchOutcome>;
+  /** Sets what an export says of a run and its steps alone do not; false when there is no such run. */
+  restore(runId: string, told: ToldRun): Promise<boolean>;
+  registerTools(server: string, tools: readonly string[]): Promise<number>;
+  retain(limits: Retention): Promise<number>;
+  /** Brings the index up to date and deletes what is left of deleted runs. */
+  settle(): Promise<void>;
 }
 
 /** @throws TraceCommandError when a service uses the directory. */
-export async function withWriter<T>(layout: Layout, io: Pick<Io, "host">, work: (local: LocalWriter) => Promise<T> | T): Promise<T> {
+export async function withWriter<T>(place: Place, io: Pick<Io, "host">, work: (writer: CommandWriter) => Promise<T>): Promise<T> {
+  if (place.kind === "database") return withDatabase(place, ({ writer }) => work(writer), io.host.now);
+  const { layout } = place;
   let lock;
   try {
     lock = createWriteLock(layout);
@@ -59,13 +143,19 @@ export async function withWriter<T>(layout: Layout, io: Pick<Io, "host">, work: 
     const step = (): void => {
       while (indexer.step(true));
     };
-    const settle = (): void => {
-      step();
-      while (writer.erase(500));
-      step();
-    };
+    const later = <A extends unknown[], R>(method: (...args: A) => R) => (...args: A): Promise<R> => Promise.resolve().then(() => method(...args));
     try {
-      return await work({ writer, settle });
+      return await work({
+        write: later((events: readonly Incoming[]) => writer.write(events)),
+        restore: later((runId: string, told: ToldRun) => writer.restore(runId, told)),
+        registerTools: later((server: string, tools: readonly string[]) => writer.registerTools(server, tools)),
+        retain: later((limits: Retention) => writer.retain(limits)),
+        settle: later(() => {
+          step();
+          while (writer.erase(500));
+          step();
+        }),
+      });
     } finally {
       indexer.close();
       writer.close();
@@ -75,14 +165,16 @@ export async function withWriter<T>(layout: Layout, io: Pick<Io, "host">, work: 
   }
 }
 
-/** Every step of a run, in the order of its journey. */
-export function* eachStep(reader: SqliteReader, runId: string, options: { readonly payloads?: boolean; readonly sinceSeq?: number } = {}): Generator<{ readonly [field: string]: unknown }> {
-  let cursor: string | null = null;
-  do {
-    const page: ReturnType<SqliteReader["steps"]> = reader.steps({
-      runId, cursor, limit: 1000, extended: true, payloads: options.payloads === true, separator: "\n", sinceSeq: options.sinceSeq ?? 0, untilSeq: Number.MAX_SAFE_INTEGER,
-    });
-    for (const line of page?.text.split("\n") ?? []) if (line !== "") yield JSON.parse(line) as { [field: string]: unknown };
-    cursor = page?.next ?? null;
-  } while (cursor !== null);
+/** A database for a command. With `now` it is written, and its tables are made when there are none. @throws TraceCommandError when it holds no traces */
+export async function withDatabase<T>(
+  { database, name }: Extract<Place, { kind: "database" }>, work: (open: { readonly reader: CommandReader; readonly writer: CommandWriter; readonly database: OpenDatabase }) => Promise<T>, now?: () => number,
+): Promise<T> {
+  const { openForCommand } = await import("../../runtime/trace/store/postgres/command.js");
+  const open = await openForCommand(database, now);
+  if (open === null) throw new TraceCommandError(`${name} holds no traces; name another one with --store-schema`);
+  try {
+    return await work({ reader: new CommandReader(open.reader), writer: open, database: open });
+  } finally {
+    await open.close();
+  }
 }

@@ -1,9 +1,8 @@
 /** Runs for people: the list, one run as a tree, the difference of two, and a run as it goes on. */
 import type { Run, RunExtended, StepExtended } from "../../runtime/trace/model.js";
-import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
-import { eachStep, TraceCommandError } from "./open.js";
+import { type CommandReader, TraceCommandError } from "./open.js";
 
 const GLYPHS: readonly (readonly [RegExp, string])[] = [[/^tool/, "▭"], [/^(llm|chat_model)/, "◯"], [/^retriever/, "⌭"], [/^run_/, "•"], [/^retry/, "↻"], [/^agent/, "⬡"]];
 const MAX_NAME = 48;
@@ -22,20 +21,26 @@ function nameOf(step: StepExtended): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
 }
 
-function requireRun(reader: SqliteReader, runId: string): Run {
-  const run = reader.run(runId, true);
+async function requireRun(reader: CommandReader, runId: string): Promise<Run> {
+  const run = await reader.run(runId);
   if (run === null) throw new TraceCommandError(`no run ${runId}`);
   return run;
 }
 
+async function stepsOf(reader: CommandReader, runId: string): Promise<StepExtended[]> {
+  const steps: unknown[] = [];
+  for await (const step of reader.steps(runId)) steps.push(step);
+  return steps as StepExtended[];
+}
+
 /** `trace runs` */
-export function runList(reader: SqliteReader, { options }: Invocation, io: Io): number {
+export async function runList(reader: CommandReader, { options }: Invocation, io: Io): Promise<number> {
   const status = options["status"] ?? "all";
   if (status !== "all" && status !== "running" && status !== "completed" && status !== "failed") throw new UsageError(`--status takes running, completed, failed or all, not '${String(status)}'`);
   const limit = wholeNumber(options["limit"] ?? "50", "--limit", 1, 200);
   const offset = wholeNumber(options["offset"] ?? "0", "--offset", 0, Number.MAX_SAFE_INTEGER);
   const tag = options["tag"];
-  const page = reader.runs({ status, limit, offset, tag: typeof tag === "string" ? tag : undefined, extended: true });
+  const page = await reader.runs({ status, limit, offset, tag: typeof tag === "string" ? tag : undefined, extended: true });
   if (options["json"] === true) {
     for (const run of page.runs) io.stdout.write(`${JSON.stringify(run)}\n`);
     io.stderr.write(`# ${page.runs.length} of ${page.total} runs, offset ${offset}\n`);
@@ -97,8 +102,8 @@ interface Call {
 }
 
 /** `trace show`: the calls of a run as a tree. */
-export function showRun(reader: SqliteReader, { args, options }: Invocation, io: Io): number {
-  const run = requireRun(reader, args[1] ?? "");
+export async function showRun(reader: CommandReader, { args, options }: Invocation, io: Io): Promise<number> {
+  const run = await requireRun(reader, args[1] ?? "");
   const color = options["color"] !== false && io.stdout.isTTY && io.env["NO_COLOR"] === undefined;
   const tokens = run.total_tokens_input + run.total_tokens_output === 0 ? "" : `  ↑${run.total_tokens_input} ↓${run.total_tokens_output}`;
   const head = `${run.run_id}  ${run.status}  ${run.total_steps} steps${tokens}`;
@@ -106,7 +111,7 @@ export function showRun(reader: SqliteReader, { args, options }: Invocation, io:
   const tags = io.stdout.isTTY ? fit(all, io.stdout.columns) : all;
   // On a line of their own where they would not fit.
   io.stdout.write(`${head}${tags === "" ? "" : `${head.length + tags.length + 2 > io.stdout.columns ? "\n" : "  "}${tags}`}\n`);
-  const roots = callTree([...eachStep(reader, run.run_id)] as unknown as StepExtended[]);
+  const roots = callTree(await stepsOf(reader, run.run_id));
   const print = (calls: readonly Call[], indent: string): void => {
     const ordered = options["reverse"] === true ? [...calls].reverse() : calls;
     ordered.forEach((call, index) => {
@@ -170,16 +175,17 @@ function callLine({ start, end }: Call, color: boolean, columns: number | null):
 }
 
 /** `trace watch`: prints steps as they come, until the run ends. */
-export async function watchRun(reader: SqliteReader, { args, options }: Invocation, io: Io): Promise<number> {
+export async function watchRun(reader: CommandReader, { args, options }: Invocation, io: Io): Promise<number> {
   const runId = args[1] ?? "";
-  requireRun(reader, runId);
+  await requireRun(reader, runId);
   const seconds = Number(options["interval"] ?? "1");
   if (!(seconds > 0)) throw new UsageError(`--interval takes seconds above 0, not '${String(options["interval"])}'`);
   let since = 0;
   for (;;) {
     // Status first: what ended it is then among the steps that are read after it.
-    const { status } = requireRun(reader, runId);
-    for (const step of eachStep(reader, runId, { sinceSeq: since }) as Iterable<unknown> as Iterable<StepExtended>) {
+    const { status } = await requireRun(reader, runId);
+    for await (const fields of reader.steps(runId, { sinceSeq: since })) {
+      const step = fields as unknown as StepExtended;
       since = Math.max(since, step.seq);
       io.stdout.write(`[${step.timestamp.slice(11, 19)}] ${glyphOf(step)} ${step.event_type} ${nameOf(step)}${step.error_message === null ? "" : `  ✗ ${firstLine(step.error_message)}`}\n`);
     }
@@ -196,16 +202,18 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** `trace diff`: what two runs have different. */
-export function diffRuns(reader: SqliteReader, { args }: Invocation, io: Io): number {
-  const [left, right] = [args[1] ?? "", args[2] ?? ""].map((runId) => {
-    const run = requireRun(reader, runId);
-    const tools = [...eachStep(reader, runId)].filter((step) => step["event_type"] === "tool_start").map((step) => String(step["tool_name"]));
-    const errors = [...eachStep(reader, runId)].filter((step) => String(step["event_type"]).endsWith("_error")).length;
+export async function diffRuns(reader: CommandReader, { args }: Invocation, io: Io): Promise<number> {
+  const factsOf = async (runId: string) => {
+    const run = await requireRun(reader, runId);
+    const steps = await stepsOf(reader, runId);
+    const tools = steps.filter((step) => step.event_type === "tool_start").map((step) => String(step.tool_name));
+    const errors = steps.filter((step) => step.event_type.endsWith("_error")).length;
     return {
       status: run.status, steps: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
     };
-  });
-  if (left === undefined || right === undefined) throw new UsageError("trace diff takes two runs");
+  };
+  const left = await factsOf(args[1] ?? "");
+  const right = await factsOf(args[2] ?? "");
   const width = Math.max(...Object.values(left).map((value) => String(value).length), 10);
   for (const key of Object.keys(left) as (keyof typeof left)[]) {
     io.stdout.write(`${left[key] === right[key] ? " " : "≠"} ${key.padEnd(10)}  ${String(left[key]).padEnd(width)}  ${String(right[key])}\n`);

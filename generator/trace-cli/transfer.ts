@@ -7,31 +7,30 @@ import Database from "better-sqlite3";
 import { createIdSource } from "../../runtime/abi/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
-import type { SqliteReader } from "../../runtime/trace/store/sqlite/reader.js";
 import { parseTime } from "../../runtime/trace/time.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
-import { eachStep, type LocalWriter, TraceCommandError } from "./open.js";
+import { type CommandReader, type CommandWriter, TraceCommandError } from "./open.js";
 
 type Fields = { readonly [name: string]: unknown };
 
 const BATCH = 500;
 
 /** `trace export`: one JSON object a line, `_kind` first; payloads included, so that an import loses nothing. */
-export async function exportRuns(reader: SqliteReader, { args, options }: Invocation, io: Io): Promise<number> {
+export async function exportRuns(reader: CommandReader, { args, options }: Invocation, io: Io): Promise<number> {
   const all = options["all"] === true;
   const runId = args[1];
   if (!all && runId === undefined) throw new UsageError("trace export takes a run, or --all");
   if (options["format"] !== undefined && options["format"] !== "jsonl") throw new UsageError(`--format takes jsonl, not '${String(options["format"])}'`);
-  const ids = all ? reader.runIds() : [runId ?? ""];
+  const ids = all ? await reader.runIds() : [runId ?? ""];
   const output = options["output"] ?? "-";
   const lines: string[] = [];
   const write = output === "-" ? (text: string) => io.stdout.write(text) : (text: string) => void lines.push(text);
   for (const id of ids) {
-    const run = reader.run(id, true);
+    const run = await reader.run(id);
     if (run === null) throw new TraceCommandError(`no run ${id}`);
     write(`${JSON.stringify({ _kind: "run", ...run })}\n`);
-    for (const step of eachStep(reader, id, { payloads: true })) write(`${JSON.stringify({ _kind: "event", ...step })}\n`);
+    for await (const step of reader.steps(id, { payloads: true })) write(`${JSON.stringify({ _kind: "event", ...step })}\n`);
   }
   if (output !== "-") await io.host.write(join(io.cwd, String(output)), lines.join(""));
   return EXIT.OK;
@@ -45,8 +44,8 @@ export interface Imported {
 }
 
 /** `trace import`: an export of this service or of the existing one, or that one's data directory. */
-export async function importFrom(local: LocalWriter, source: string | null, io: Io): Promise<Imported> {
-  const importer = new Importer(local, io);
+export async function importFrom(writer: CommandWriter, source: string | null, io: Io): Promise<Imported> {
+  const importer = new Importer(writer, io);
   const isDirectory = source !== null && (await stat(source).catch(() => null))?.isDirectory() === true;
   if (isDirectory) await importDirectory(importer, source);
   else await importLines(importer, source, io);
@@ -59,7 +58,7 @@ class Importer {
   #batch: Incoming[] = [];
   readonly #newId;
 
-  constructor(private readonly local: LocalWriter, private readonly io: Io) {
+  constructor(private readonly writer: CommandWriter, private readonly io: Io) {
     this.#newId = createIdSource(io.host.now);
   }
 
@@ -68,7 +67,7 @@ class Importer {
     if (typeof id === "string" && (run["root_run_id"] ?? id) === id) this.#runs.set(id, run);
   }
 
-  event(fields: Fields, where: string): void {
+  async event(fields: Fields, where: string): Promise<void> {
     const payload = fields["full_payload"] ?? fields["payload"];
     const event = readEvent({ ...fields, payload }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 });
     if (typeof event === "string") {
@@ -77,11 +76,11 @@ class Importer {
     }
     const duration = fields["duration_ms"];
     this.#batch.push({ ...event, durationMs: typeof duration === "number" ? duration : null });
-    if (this.#batch.length >= BATCH) this.flush();
+    if (this.#batch.length >= BATCH) await this.flush();
   }
 
-  tools(server: string, names: readonly string[]): void {
-    this.local.writer.registerTools(server, names);
+  async tools(server: string, names: readonly string[]): Promise<void> {
+    await this.writer.registerTools(server, names);
   }
 
   skip(where: string, why: string): void {
@@ -89,15 +88,15 @@ class Importer {
     this.io.stderr.write(`skipped ${where}: ${why}\n`);
   }
 
-  flush(): void {
-    const outcome = this.local.writer.write(this.#batch);
+  async flush(): Promise<void> {
+    const outcome = await this.writer.write(this.#batch);
     this.counts.events += outcome.stored;
     this.counts.skipped += outcome.duplicates;
     this.#batch = [];
   }
 
-  finish(): Imported {
-    this.flush();
+  async finish(): Promise<Imported> {
+    await this.flush();
     for (const [id, run] of this.#runs) {
       const told = {
         status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
@@ -107,10 +106,10 @@ class Importer {
         graph: typeof run["graph_definition"] === "string" ? run["graph_definition"] : null,
       };
       const startedAt = parseTime(run["started_at"]);
-      if (this.local.writer.restore(id, { ...told, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
+      if (await this.writer.restore(id, { ...told, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
       else this.skip(`run ${id}`, "it has no events");
     }
-    this.local.settle();
+    await this.writer.settle();
     return this.counts;
   }
 }
@@ -126,7 +125,7 @@ async function importLines(importer: Importer, source: string | null, io: Io): P
     else if (value["_kind"] === "error") importer.skip(where, `the export was cut short: ${String(value["detail"])}`);
     // Exports over HTTP have no _kind: a run knows its steps, a step its event.
     else if (value["_kind"] === "run" || (value["_kind"] === undefined && "total_steps" in value)) importer.run(value);
-    else if (value["_kind"] === "event" || (value["_kind"] === undefined && "event_type" in value)) importer.event(value, where);
+    else if (value["_kind"] === "event" || (value["_kind"] === undefined && "event_type" in value)) await importer.event(value, where);
     else importer.skip(where, "it is neither a run nor an event");
   }
 }
@@ -154,10 +153,10 @@ async function importDirectory(importer: Importer, directory: string): Promise<v
     const blobs = await realpath(join(directory, "blobs")).catch(() => null);
     for (const event of db.prepare<[], Fields>("SELECT * FROM events ORDER BY timestamp, rowid").iterate()) {
       const full_payload = typeof event["blob_path"] === "string" && blobs !== null ? await readBlob(importer, blobs, event["blob_path"]) : undefined;
-      importer.event({ ...event, ...(full_payload === undefined ? {} : { full_payload }) }, `event ${String(event["event_id"])}`);
+      await importer.event({ ...event, ...(full_payload === undefined ? {} : { full_payload }) }, `event ${String(event["event_id"])}`);
     }
     if (tables.includes("mcp_tools")) {
-      for (const { server, tool_name } of db.prepare<[], { server: string; tool_name: string }>("SELECT server, tool_name FROM mcp_tools").all()) importer.tools(server, [tool_name]);
+      for (const { server, tool_name } of db.prepare<[], { server: string; tool_name: string }>("SELECT server, tool_name FROM mcp_tools").all()) await importer.tools(server, [tool_name]);
     }
   } finally {
     db.close();

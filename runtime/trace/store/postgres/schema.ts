@@ -57,6 +57,19 @@ CREATE TABLE head (
 ) WITH (fillfactor = 50);
 `;
 
+/** Whether there are tables of traces. @throws StoreOpenError when the database can't be reached. */
+export async function schemaExists(driver: Driver, database: DatabaseOptions): Promise<boolean> {
+  const client = await driver.connect("toolsrv trace").catch((error: unknown) => {
+    throw new StoreOpenError(`${placeOf(database)} can't be reached: ${messageOf(error)}`);
+  });
+  try {
+    const { rows } = await client.query<{ head: string | null }>("SELECT to_regclass($1)::text AS head", [`${quoted(database.schema)}.head`]);
+    return rows[0]?.head != null;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** Makes the tables when there are none. @throws StoreOpenError when the database can't be reached, or it or its tables are not fit. */
 export async function openSchema(driver: Driver, database: DatabaseOptions, partitionSteps: number): Promise<void> {
   const fail = (what: string, error: unknown): never => {
