@@ -37,6 +37,8 @@ export function openLines({ input, output, maxLineBytes, onLine, onBadLine, onEn
   const splitter = new LineSplitter(maxLineBytes);
   let ended = false;
   let broken = false;
+  /** The reader is behind, and reading waits for it. */
+  let full = false;
 
   const end = (): void => {
     if (ended) return;
@@ -65,9 +67,13 @@ export function openLines({ input, output, maxLineBytes, onLine, onBadLine, onEn
   return {
     send(text) {
       if (broken) return;
-      if (output.write(`${text}\n`)) return;
+      if (output.write(`${text}\n`) || full) return;
+      full = true;
       input.pause();
-      output.once("drain", () => input.resume());
+      output.once("drain", () => {
+        full = false;
+        input.resume();
+      });
     },
     flush: () =>
       new Promise((resolve) => {
