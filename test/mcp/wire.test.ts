@@ -12,10 +12,10 @@ import { createLog } from "../../runtime/observe/log.js";
 import { anonymous, type Identity } from "../../runtime/serve/identity.js";
 import { Idle } from "../../runtime/serve/idle.js";
 import { originRules } from "../../runtime/serve/origins.js";
-import { createRoutes } from "../../runtime/serve/routes.js";
+import { createRoutes, type RouteParts } from "../../runtime/serve/routes.js";
 import { Subscriptions } from "../../runtime/serve/subscriptions.js";
 import { createHttpServer } from "../../runtime/transport/uws.js";
-import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { fixtureProgram } from "./program.js";
@@ -77,6 +77,33 @@ const RBAC = { default_role: "viewer", role_claim: "roles", deny_tools: ["bug"],
 /** Claims of the callers whose answers are recorded, by the name of the file. */
 const CALLERS: { readonly [name: string]: { readonly roles?: readonly string[] } } = { anonymous: {}, admin: { roles: ["admin"] }, nobody: { roles: [] } };
 
+const PING = '{"jsonrpc":"2.0","id":"golden","method":"ping"}';
+const NEWEST = '{"jsonrpc":"2.0","id":"golden","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}';
+
+/** What HTTP refuses before, or beside, any protocol version. */
+const REFUSALS: { readonly [name: string]: string } = {
+  "unknown path": "GET /nothing HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+  "GET /mcp": "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+  "DELETE /mcp": "DELETE /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+  "POST /healthz": rawPost("/healthz", "{}"),
+  "foreign Origin": rawPost("/mcp", PING, { origin: "https://evil.example" }),
+  "foreign Host": rawPost("/mcp", PING, { host: "evil.example" }),
+  "another content type": rawPost("/mcp", PING, { "content-type": "text/plain" }),
+  "nothing acceptable": rawPost("/mcp", PING, { accept: "image/png" }),
+  "unsupported version": rawPost("/mcp", PING, { "mcp-protocol-version": "1999-01-01" }),
+  "2026-07-28 without Mcp-Method": rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28" }),
+  "2026-07-28 with another Mcp-Method": rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" }),
+  "2026-07-28 with another version header": rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2025-11-25", "mcp-method": "tools/list" }),
+  "as an event stream": rawPost("/mcp", PING, { accept: "text/event-stream", "mcp-protocol-version": "2025-11-25" }),
+  preflight: "OPTIONS /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\norigin: http://localhost:3000\r\naccess-control-request-method: POST\r\n\r\n",
+};
+
+/** An answer as it is recorded: the headers that are ours, and the body. */
+function shown(name: string, { status, headers, body }: RawAnswer): string {
+  const ours = Object.entries(headers).filter(([header]) => !["date", "uwebsockets", "content-length"].includes(header));
+  return `=== ${name}: ${status}\n${ours.map(([header, value]) => `${header}: ${value}\n`).join("")}${body}\n`;
+}
+
 /** The answers of one version as text: a line with name and status, the headers that are ours, the body. */
 async function record(port: number, version: ProtocolVersion, exchanges: readonly Exchange[]): Promise<string> {
   const envelope = { _meta: { "io.modelcontextprotocol/protocolVersion": version.name, "io.modelcontextprotocol/clientCapabilities": {} } };
@@ -87,14 +114,13 @@ async function record(port: number, version: ProtocolVersion, exchanges: readonl
     const mirror: { readonly [header: string]: string } =
       version.era === "envelope" && body === undefined ? { "mcp-method": method, ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}) } : {};
     const answer = await rawHttp(port, rawPost("/mcp", body ?? JSON.stringify(message), { accept: "application/json", "mcp-protocol-version": version.name, ...mirror }));
-    const shown = Object.entries(answer.headers).filter(([header]) => !["date", "uwebsockets", "content-length"].includes(header));
-    parts.push(`=== ${name}: ${answer.status}\n${shown.map(([header, value]) => `${header}: ${value}\n`).join("")}${answer.body}\n`);
+    parts.push(shown(name, answer));
   }
   return parts.join("\n");
 }
 
 /** Runs `use` with the port of a server of the fixture. */
-async function withServer(settings: Program["settings"], identity: Identity, use: (port: number) => Promise<void>): Promise<void> {
+async function withServer(settings: Program["settings"], identity: Identity, use: (port: number) => Promise<void>, more: Partial<RouteParts> = {}): Promise<void> {
   const engine = createEngine(fixtureProgram(settings), { env: new Map() });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
@@ -102,6 +128,7 @@ async function withServer(settings: Program["settings"], identity: Identity, use
     projects: { of: () => mcp }, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
     subscriptions: new Subscriptions(),
     readiness: { ask: () => Promise.reject(new Error("not asked here")) },
+    ...more,
   });
   const server = createHttpServer({ routes, notFound, onError: () => undefined });
   const { port } = await server.listen("127.0.0.1", 0);
@@ -133,8 +160,20 @@ test("every version answers each set of roles with the recorded bytes", async ()
   }
 });
 
+test("what is refused in every version is refused with the recorded bytes", async () => {
+  const parts: string[] = [];
+  await withServer({}, anonymous([]), async (port) => {
+    for (const [name, request] of Object.entries(REFUSALS)) parts.push(shown(name, await rawHttp(port, request)));
+  });
+  const call = rawPost("/mcp", PING, { "mcp-protocol-version": "2025-11-25" });
+  await withServer({}, anonymous([]), async (port) => void parts.push(shown("while draining", await rawHttp(port, call))), { draining: () => true });
+  await withServer({}, anonymous([]), async (port) => void parts.push(shown("a caller of no catalog", await rawHttp(port, call))), { projects: { of: () => null } });
+  await withServer({}, anonymous([]), async (port) => void parts.push(shown("a caller of no catalog, 2026-07-28", await rawHttp(port, rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" })))), { projects: { of: () => null } });
+  hold("refusals", parts.join("\n"));
+});
+
 test("no record is left over", () => {
-  const names = VERSIONS.flatMap(({ name }) => [name, ...Object.keys(CALLERS).map((caller) => `${name}-${caller}`)]);
+  const names = ["refusals", ...VERSIONS.flatMap(({ name }) => [name, ...Object.keys(CALLERS).map((caller) => `${name}-${caller}`)])];
   assert.deepEqual(readdirSync(FOLDER).sort(), names.map((name) => `${name}.txt`).sort());
 });
 
