@@ -32,7 +32,9 @@ export class Changes {
   readonly list: Change[] = [];
   constructor(readonly tool: string | null) {}
 
+  /** A change that several parts of a tool share, such as its tenancy, is told once. */
   add(kind: ChangeClass, subject: string, message: string): void {
+    if (this.list.some((known) => known.class === kind && known.subject === subject && known.message === message)) return;
     this.list.push({ class: kind, tool: this.tool, subject, message });
   }
 }
