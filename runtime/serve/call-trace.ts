@@ -53,7 +53,8 @@ export async function startCallTrace({ option, routes, io, log, logFormat }: Cal
   const newId = createIdSource(() => Date.now());
   const links = runLinks(service, settings, io.now, tell);
   const url = service.address?.url ?? null;
-  tell(url === null ? `calls are recorded in ${settings.data_dir ?? ""}` : `trace on ${url}/ui/ — data in ${settings.data_dir ?? ""}`);
+  const { place } = service.context.store;
+  tell(url === null ? `calls are recorded in ${place}` : `trace on ${url}/ui/ — data in ${place}`);
   return {
     url,
     observe(program, server) {

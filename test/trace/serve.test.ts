@@ -155,8 +155,9 @@ test("neither rows nor guards nor addresses nor redacted arguments reach the tra
     await server.call(2, "find_people", { query: 5, mail: "mail-of-ada@example.com" });
     await server.call(3, "list_people");
     await server.call(4, "run_tool", { name: "find_people", arguments: { query: "inner", secret: "sec-67" } });
-    const runs = await runsOf(server, 4);
-    assert.deepEqual(runs.map(({ name }) => name), ["find_people", "find_people", "list_people", "find_people"], "run_tool is the tool that it runs");
+    await server.call(5, "find_people", { query: "what is sk-live-ABCDEFGHIJKLMNOPQR68" });
+    const runs = await runsOf(server, 5);
+    assert.deepEqual(runs.map(({ name }) => name), ["find_people", "find_people", "list_people", "find_people", "find_people"], "run_tool is the tool that it runs");
     for (const { run_id } of runs) kept += await (await fetch(`${server.url}/api/runs/${run_id}/export?include=payloads`)).text();
     assert.match(kept, /"query":"ada"/);
     assert.match(kept, /"query":"inner"/);
@@ -165,7 +166,7 @@ test("neither rows nor guards nor addresses nor redacted arguments reach the tra
       if (file.isFile()) kept += readFileSync(join(file.parentPath, file.name)).toString("latin1");
     }
   });
-  assert.deepEqual([GUARD, ROW, "pass-93", "db.internal", "mail-of-ada", "pw-64", "tok-65", "tok-66", "sec-67"].filter((secret) => kept.includes(secret)), []);
+  assert.deepEqual([GUARD, ROW, "pass-93", "db.internal", "mail-of-ada", "pw-64", "tok-65", "tok-66", "sec-67", "MNOPQR68"].filter((secret) => kept.includes(secret)), []);
 }, { timeoutMs: 60_000 });
 
 test("a full queue drops events and counts them, and no call waits for it", () => serving(people(), async (server) => {
