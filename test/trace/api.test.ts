@@ -291,10 +291,22 @@ test("a summary is cut at its limit in characters, never inside one", async () =
 });
 
 test("a full queue refuses the request whole with 429 and counts its events", async () => {
-  const small = await startTrace({ queue_maxsize: 10 });
-  const events = Array.from({ length: 11 }, () => ({ run_id: "q", event_type: "retry" }));
-  const answer = await small.send("POST", "/api/ingest", events);
+  const small = await startTrace({ queue_maxsize: 10, worker_batch_timeout: 5 });
+  const events = (count: number): Json[] => Array.from({ length: count }, () => ({ run_id: "q", event_type: "retry" }));
+  assert.equal((await small.send("POST", "/api/ingest", events(8))).status, 202);
+  const answer = await small.send("POST", "/api/ingest", events(3));
   assert.deepEqual([answer.status, answer.headers.get("retry-after")], [429, "1"]);
+  assert.deepEqual([(await small.get("/api/stats")).json["events_dropped"], (await small.get("/api/stats")).json["queue_depth"]], [3, 8]);
+  await small.stop();
+  const again = await startTrace({}, small.directory);
+  assert.equal((await again.get("/api/runs/q")).json["total_steps"], 8);
+  await again.dispose();
+});
+
+test("a request that could never be queued is 413, says why, and counts its events", async () => {
+  const small = await startTrace({ queue_maxsize: 10 });
+  const answer = await small.send("POST", "/api/ingest", Array.from({ length: 11 }, () => ({ run_id: "q", event_type: "retry" })));
+  assert.deepEqual([answer.status, answer.json], [413, { detail: "the body has 11 events; one request may have 10" }]);
   const { json } = await small.get("/api/stats");
   assert.deepEqual([json["events_dropped"], json["total_runs"]], [11, 0]);
   await small.dispose();

@@ -17,7 +17,10 @@ export function ingestHandlers(context: HandlerContext): IngestHandlers {
   return {
     async ingestEvents({ wait }, request) {
       const read = await intake.events(rawBody(context, request));
-      if (isProblem(read)) return withStatus(read.status, { body: detail(read.message) });
+      if (isProblem(read)) {
+        context.counters.dropped += read.events ?? 0;
+        return withStatus(read.status, { body: detail(read.message) });
+      }
       const { batches, accepted, rejected } = read;
       const refusal = queue.take(batches, isOn(wait));
       if (refusal !== null) return refused(refusal);

@@ -4,7 +4,12 @@ import { gunzipSync } from "node:zlib";
 /** Largest body, as sent and after decompression. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export type BodyProblem = { readonly status: 400 | 413 | 415; readonly message: string };
+export interface BodyProblem {
+  readonly status: 400 | 413 | 415;
+  readonly message: string;
+  /** Events that are lost with the body, where they could be counted. */
+  readonly events?: number;
+}
 
 /** The bytes behind Content-Encoding. */
 export function decodeBody(body: Uint8Array, encoding: string): Uint8Array | BodyProblem {

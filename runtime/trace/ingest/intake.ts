@@ -45,6 +45,8 @@ export interface IntakeOptions {
   readonly summaryChars: number;
   /** Events of a batch at most. */
   readonly batchSize: number;
+  /** Events of a request at most: more could never be queued. */
+  readonly maxEvents: number;
   readonly redact: Omit<RedactOptions, "onBadPattern">;
 }
 
@@ -66,6 +68,7 @@ export class Intake {
     if (isProblem(text)) return text;
     const entries = parseEntries(text, mediaType(body.type));
     if (isProblem(entries)) return entries;
+    if (entries.length > this.options.maxEvents) return { status: 413, message: `the body has ${entries.length} events; one request may have ${this.options.maxEvents}`, events: entries.length };
     const redactor = this.#redactor?.concerns(text) === true ? this.#redactor : null;
     const batches = new BatchWriter(this.options.batchSize);
     const rejected: Rejection[] = [];

@@ -196,7 +196,8 @@ export class IngestQueue {
   #refusal(count: number, bytes: number): Refusal | null {
     if (this.#stopping) return "stopping";
     if (this.#fullUntil > this.options.monotonic()) return "storage";
-    return this.depth + count > this.options.maxEvents || this.#bytes + bytes > this.options.maxBytes ? "full" : null;
+    // A request that alone is larger than the bound still passes when nothing waits: it could never pass otherwise.
+    return this.depth + count > this.options.maxEvents || (this.#bytes > 0 && this.#bytes + bytes > this.options.maxBytes) ? "full" : null;
   }
 
   #schedule(): void {

@@ -79,7 +79,7 @@ export class Thread {
       this.#waiting.clear();
       options.onDeath(error);
     };
-    this.#worker.on("error", die);
+    this.#worker.on("error", (thrown) => die(errorOf(thrown)));
     this.#worker.on("exit", () => die(new Error("the thread has ended")));
   }
 
@@ -130,6 +130,13 @@ function ownMemory(bytes: Uint8Array): ArrayBuffer[] {
 }
 
 const HEAP_MB = 384;
+
+/** Errors of SQLite are no errors to the engine: what a thread throws of them arrives as an object with a code alone. */
+function errorOf(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "the thread failed";
+  return Object.assign(new Error(code), { name: code.startsWith("SQLITE_") ? "SqliteError" : "Error" });
+}
 
 /** Threads do not inherit the loader by which a development run reads TypeScript; they are given it. */
 function startWorker(entry: URL, workerData: unknown, heapMb: number): Worker {

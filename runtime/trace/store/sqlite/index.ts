@@ -26,11 +26,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
   const pressure = new SharedArrayBuffer(8);
   const lock = createWriteLock(options.layout);
   let closing = false;
+  const threads: Thread[] = [];
   const died = (error: Error): void => {
     if (!closing) onDeath(error);
   };
   const start = async (name: string, given: unknown, onNotice?: (notice: string, value: unknown) => void): Promise<Thread> => {
     const thread = new Thread(threadEntry(`./${name}`, import.meta.url), { data: given, onDeath: died, ...(onNotice === undefined ? {} : { onNotice }) });
+    threads.push(thread);
     await thread.call("open");
     return thread;
   };
@@ -57,8 +59,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
       lock.release();
     });
   } catch (error) {
+    closing = true;
+    await Promise.allSettled(threads.map((thread) => thread.close()));
     lock.release();
     if (error instanceof Error && error.name === "StoreOpenError") throw new StoreOpenError(error.message);
+    if (error instanceof Error && error.name === "SqliteError") throw new StoreOpenError(`the files in ${options.layout.directory} can't be read (${error.message}); see: toolsrv trace doctor`);
     throw error;
   }
 }

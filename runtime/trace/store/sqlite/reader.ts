@@ -176,7 +176,8 @@ export class SqliteReader {
   #stepText(step: StepRow, query: StepPageQuery): string {
     const wire = query.extended ? stepWireExtended(step, this.#graph.nodeId(step)) : stepWire(step);
     if (!query.payloads || step.payload === null) return JSON.stringify(wire);
-    return JSON.stringify({ ...wire, full_payload: this.#payloads.object(step.seq) });
+    const payload = this.#payloads.object(step.seq);
+    return JSON.stringify(payload === null ? wire : { ...wire, full_payload: payload });
   }
 }
 

@@ -247,12 +247,21 @@ export class SqliteWriter implements RecorderSource {
       return result;
     } catch (error) {
       for (const db of [this.#db, this.#payloads]) if (db.inTransaction) db.exec("ROLLBACK");
-      this.#steps.dropPayloadsAfter(before);
       this.#seq = before;
       this.#recorder.forget();
       this.#sums.forget();
+      this.#dropPayloadsAfter(before);
       if (isFull(error)) throw new StorageFullError("the disk is full", { cause: error });
       throw error;
+    }
+  }
+
+  /** Payloads whose steps were not stored; on a full disk they stay until their numbers are used again. */
+  #dropPayloadsAfter(seq: number): void {
+    try {
+      this.#steps.dropPayloadsAfter(seq);
+    } catch (error) {
+      if (!isFull(error)) throw error;
     }
   }
 
@@ -296,7 +305,10 @@ export class SqliteWriter implements RecorderSource {
 
 }
 
+/** A log, its shared memory or a file that could not grow. */
+const FULL: ReadonlySet<string> = new Set(["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_TRUNCATE", "ENOSPC"]);
+
 function isFull(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return code === "SQLITE_FULL" || code === "SQLITE_IOERR_WRITE" || code === "ENOSPC";
+  return FULL.has(code);
 }
