@@ -861,7 +861,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is over the limit, as sent or after decompression. */
+        /** @description The body is over the limit, as sent or after decompression, or has more events than the queue can hold. */
         TooLarge: {
             headers: {
                 [name: string]: unknown;
