@@ -13,10 +13,10 @@ export interface OpenOptions {
 /** @throws StoreOpenError when the store can't be opened: what is wrong and what to do. */
 export async function openStore(settings: Settings, { log, onDeath }: OpenOptions): Promise<TraceStore> {
   const recording = { sampleRate: settings.sample_rate, eventCap: settings.per_run_event_cap, prices: settings.model_prices as ModelPrices };
-  const shared = { ...recording, fullBatch: settings.worker_batch_size, log, onDeath };
+  const shared = { ...recording, log, onDeath };
   if (settings.store === "postgres") {
     const { openPostgresStore } = await import("./postgres/index.js");
-    return openPostgresStore({ ...shared, url: settings.store_url ?? "", schema: settings.store_schema, connections: settings.db_pool_size });
+    return openPostgresStore({ ...shared, fullBatch: settings.worker_batch_size, url: settings.store_url ?? "", schema: settings.store_schema, connections: settings.db_pool_size });
   }
   const { openSqliteStore } = await import("./sqlite/index.js");
   return openSqliteStore({ ...shared, layout: layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir), readers: settings.db_pool_size });

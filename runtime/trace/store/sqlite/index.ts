@@ -10,8 +10,6 @@ import { Thread, threadEntry } from "../thread.js";
 export interface SqliteStoreOptions extends Omit<WriterOptions, "now"> {
   /** Threads that read. */
   readonly readers: number;
-  /** Events of a batch that tells that more are waiting. */
-  readonly fullBatch: number;
   readonly log: (level: "warn" | "error", message: string) => void;
   /** A thread ended on its own; the store answers nothing any more. */
   readonly onDeath: (error: Error) => void;

@@ -1,7 +1,10 @@
 /**
- * Thread of the indexer: works while there is something to do, a piece at a time. While batches come in full, only ids
- * are kept up, because they wait in memory; the full text follows when there is time.
+ * Thread of the indexer: works while there is something to do, a piece at a time. While the recorder is busy, only
+ * ids are kept up, because they wait in memory; the full text follows when there is time. Where the system has
+ * priorities of threads, this one has a lower one.
  */
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { answerCalls } from "../thread.js";
 import type { Layout } from "./schema.js";
@@ -9,16 +12,25 @@ import { Indexer } from "./indexer.js";
 
 const IDLE_MS = 250;
 const LOG_MS = 500;
-/** So long after a full batch the next one is expected. */
+/** So long after the recorder was busy it is taken to be so still. */
 const CALM_MS = 100;
 
 if (parentPort === null) throw new Error("indexer-thread.js runs in a thread");
 const port = parentPort;
 const tell = (notice: string) => (value?: unknown): void => port.postMessage({ notice, value });
 const { layout, pressure } = workerData as { layout: Layout; pressure: SharedArrayBuffer };
-/** When the last full batch was written, by this process's clock. */
-const fullBatchAt = new Float64Array(pressure);
+/** When the recorder was busy last, by this process's clock. */
+const busyAt = new Float64Array(pressure);
 const indexer = new Indexer(layout, { merged: tell("merged"), unindexed: tell("unindexed"), copied: tell("copied") });
+
+/** A third of the processor's time where all of it is wanted: ids must be kept up. */
+const NICE = 5;
+try {
+  // Linux alone tells a thread its number, and takes it for that of a process.
+  setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), NICE);
+} catch {
+  // Another system: all threads are alike.
+}
 
 let timer: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
@@ -32,7 +44,7 @@ function work(idle: boolean): void {
       indexer.copyLogs();
       copiedAt = performance.now();
     }
-    const calm = Date.now() - (fullBatchAt[0] ?? 0) > CALM_MS;
+    const calm = Date.now() - (busyAt[0] ?? 0) > CALM_MS;
     if (indexer.step(idle && calm, calm)) immediate = setImmediate(work, false);
     else timer = setTimeout(work, calm ? IDLE_MS : CALM_MS, calm);
   } catch (error) {

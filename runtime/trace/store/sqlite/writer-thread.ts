@@ -5,16 +5,33 @@ import { answerCalls } from "../thread.js";
 import { SqliteWriter, type WriterOptions } from "./writer.js";
 
 if (parentPort === null) throw new Error("writer-thread.js runs in a thread");
-const { pressure, fullBatch, ...options } = workerData as Omit<WriterOptions, "now"> & { readonly pressure: SharedArrayBuffer; readonly fullBatch: number };
+const { pressure, ...options } = workerData as Omit<WriterOptions, "now"> & { readonly pressure: SharedArrayBuffer };
 const writer = new SqliteWriter({ ...options, now: () => Date.now() });
-const fullBatchAt = new Float64Array(pressure);
+const busyAt = new Float64Array(pressure);
+
+/** Time over which the share of time spent writing is taken. */
+const WINDOW_MS = 200;
+/** A larger share means that the full text, which takes four times the work of the recorder, would be in the way. */
+const BUSY_SHARE = 0.1;
+let share = 0;
+let endedAt = performance.now();
+
+function note(startedAt: number): void {
+  const now = performance.now();
+  const period = Math.max(now - endedAt, 0.001);
+  const weight = Math.exp(-period / WINDOW_MS);
+  share = share * weight + ((now - startedAt) / period) * (1 - weight);
+  endedAt = now;
+  if (share > BUSY_SHARE) busyAt[0] = Date.now();
+}
 
 answerCalls(parentPort, {
   open: () => writer.lastSeq,
   write(data: Uint8Array) {
-    const batch = decodeBatch(data);
-    if (batch.length >= fullBatch) fullBatchAt[0] = Date.now();
-    return writer.write(batch);
+    const started = performance.now();
+    const outcome = writer.write(decodeBatch(data));
+    note(started);
+    return outcome;
   },
   watch: (rootId: string, extended: boolean) => writer.watch(rootId, extended),
   unwatch: (rootId: string, extended: boolean) => writer.unwatch(rootId, extended),
