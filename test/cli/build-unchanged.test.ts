@@ -141,7 +141,7 @@ test("another template, other code of the compiler and another installed package
       assert.equal((await build([], edited(ending))).compiled, applies, ending);
       await build();
     }
-    const installed = join(folder, "node_modules", "pg");
+    const installed = join(folder, "node_modules", "chromadb");
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(installed, "package.json"), "{}");
     assert.equal((await build()).compiled, true, "an optional package");
