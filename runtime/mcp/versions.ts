@@ -40,12 +40,15 @@ function namesOf(era: ProtocolVersion["era"]): readonly string[] {
   return VERSIONS.filter((version) => version.era === era).map((version) => version.name);
 }
 
+const BY_NAME: ReadonlyMap<unknown, ProtocolVersion> = new Map(VERSIONS.map((version) => [version.name, version]));
+
 /** The row of a version name of one era, `null` for anything else. */
 export function versionNamed(name: unknown, era: ProtocolVersion["era"]): ProtocolVersion | null {
-  return VERSIONS.find((version) => version.name === name && version.era === era) ?? null;
+  const version = BY_NAME.get(name);
+  return version?.era === era ? version : null;
 }
 
 /** What HTTP clients speak that send no version header: the header came with the version after this one. */
 export function versionWithoutHeader(): ProtocolVersion {
-  return VERSIONS.find((version) => version.name === "2025-03-26") as ProtocolVersion;
+  return BY_NAME.get("2025-03-26") as ProtocolVersion;
 }
