@@ -9,6 +9,7 @@ import type { Incoming } from "../model.js";
 import { StorageFullError, StoreUnavailableError, type TraceStore } from "../store/store.js";
 import { encodeBatch, joinBatches } from "./batch.js";
 import type { Counters } from "./counters.js";
+import { Pacer } from "./pacer.js";
 
 export interface QueueOptions {
   readonly store: Pick<TraceStore, "write">;
@@ -40,12 +41,6 @@ interface Sealed extends EncodedBatch {
   readonly bytes: number;
 }
 
-/** An answer that waits for its turn, for so many events. */
-interface Paced {
-  readonly count: number;
-  readonly resolve: () => void;
-}
-
 interface Waiter {
   /** Events that it waits for, by their position in all that was offered. */
   readonly from: number;
@@ -53,13 +48,6 @@ interface Waiter {
   error: Error | null;
   readonly resolve: (error: Error | null) => void;
 }
-
-/** Requests of less than this part of a batch are answered at once. */
-const SMALL = 0.1;
-/** Work of the store that may wait without answers being held back. */
-const AHEAD_MS = 30;
-/** No answer is held back longer. */
-const MAX_PACE_MS = 1000;
 
 /** After a full disk, and while the store can't be reached, one batch a second is tried. */
 const RETRY_MS = 1000;
@@ -84,11 +72,11 @@ export class IngestQueue {
   #hurry: () => void = () => undefined;
   #timer: NodeJS.Timeout | null = null;
   #waiters: Waiter[] = [];
-  #paced: Paced[] = [];
-  /** Events that the store takes in a millisecond. */
-  #rate = 0;
+  readonly #pacer: Pacer;
 
-  constructor(private readonly options: QueueOptions) {}
+  constructor(private readonly options: QueueOptions) {
+    this.#pacer = new Pacer(options.batchSize);
+  }
 
   /** Events that are accepted and not committed. */
   get depth(): number {
@@ -135,15 +123,7 @@ export class IngestQueue {
 
   /** Resolves when the next request of who sent these events has its turn: at once, unless the store is behind. */
   pace(count: number): Promise<void> {
-    if (count < this.options.batchSize * SMALL || (this.#paced.length === 0 && this.depth <= this.#ahead()) || this.#stopping || this.#away) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#paced = this.#paced.filter((other) => other !== entry);
-        resolve();
-      }, MAX_PACE_MS);
-      const entry: Paced = { count, resolve: () => (clearTimeout(timer), resolve()) };
-      this.#paced.push(entry);
-    });
+    return this.#progressing ? this.#pacer.pace(count, this.depth) : Promise.resolve();
   }
 
   /**
@@ -178,19 +158,13 @@ export class IngestQueue {
     return null;
   }
 
-  /** Events that may wait without answers being held back. */
-  #ahead(): number {
-    return Math.max(this.options.batchSize, this.#rate * AHEAD_MS);
+  /** False when nothing will make room: the service stops, or its store can't be reached. */
+  get #progressing(): boolean {
+    return !this.#stopping && !this.#away;
   }
 
-  /** Lets as many answers go as there is room for what follows them, or all of them when nothing will make room. */
   #release(): void {
-    let expected = this.#stopping || this.#away ? Number.NEGATIVE_INFINITY : this.depth;
-    while (this.#paced.length > 0 && expected <= this.#ahead()) {
-      const next = this.#paced.shift();
-      next?.resolve();
-      expected += next?.count ?? 0;
-    }
+    this.#pacer.release(this.#progressing ? this.depth : Number.NEGATIVE_INFINITY);
   }
 
   #refusal(count: number, bytes: number): Refusal | null {
@@ -259,7 +233,7 @@ export class IngestQueue {
       try {
         const started = this.options.monotonic();
         const outcome = await store.write(batch.data);
-        this.#measure(batch.count, this.options.monotonic() - started);
+        this.#pacer.measure(batch.count, this.options.monotonic() - started);
         counters.processed += outcome.stored;
         counters.duplicates += outcome.duplicates;
         counters.sampledOut += outcome.sampledOut;
@@ -278,12 +252,6 @@ export class IngestQueue {
         await this.#pause();
       }
     }
-  }
-
-  #measure(count: number, elapsedMs: number): void {
-    const rate = count / Math.max(elapsedMs, 0.1);
-    // Small batches say little of what large ones take.
-    if (count * 2 >= this.options.batchSize) this.#rate = this.#rate === 0 ? rate : this.#rate * 0.8 + rate * 0.2;
   }
 
   #lose(batch: Sealed, error: Error): Error {
