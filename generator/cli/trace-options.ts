@@ -32,6 +32,7 @@ export const TRACE_OPTIONS: readonly OptionSpec[] = [
   { name: "public-url", value: "URL", help: "serve: address behind a proxy" },
   { name: "cors-origins", value: "JSON", help: "serve: origins of pages that may use the API" },
   { name: "enabled", default: true, help: "serve: --no-enabled starts nothing" },
+  { name: "read-only", help: "serve: only show; view always does" },
   { name: "start-server", default: true, help: "serve: --no-start-server does not listen" },
   { name: "print-run-url", default: true, help: "serve: links to new runs, when embedded" },
   { name: "db-filename", value: "NAME", help: "serve: name of the database" },

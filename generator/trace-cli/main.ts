@@ -113,7 +113,7 @@ async function view(invocation: Invocation, io: Io): Promise<number> {
     await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, io));
     // The file is served from a directory, whatever store is set.
     const kept = <T>(values: { readonly [name: string]: T }): { [name: string]: T } => Object.fromEntries(Object.entries(values).filter(([name]) => !/^(TRACE_SERVICE_|)store(_url|_schema|-url|-schema)?$/i.test(name)));
-    return await serve({ args: ["serve"], options: { ...kept(invocation.options), "data-dir": directory } }, { ...io, env: kept(io.env) });
+    return await serve({ args: ["serve"], options: { ...kept(invocation.options), "data-dir": directory, "read-only": true } }, { ...io, env: kept(io.env) });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -155,7 +155,7 @@ async function listen(options: ServiceOptions, context: HandlerContext): Promise
     access: createAccess({ token: settings.auth_token, corsOrigins: settings.cors_origins, loopback: isLoopbackName(settings.host), publicUrl: settings.public_url }),
     hub: context.hub,
     ui: await loadStatic(options.uiDirectory),
-    readOnly: false,
+    readOnly: settings.read_only,
     onError: (error: unknown, path: string) => log.error("a request failed", { error, path }),
   };
   const server = options.createServer({
@@ -199,9 +199,9 @@ function startBackground(store: TraceStore, settings: Settings, now: () => numbe
   const run = (task: () => Promise<void>): void => {
     work = work.then(() => (stopped ? undefined : task())).catch(onError);
   };
-  run(sweep);
-  run(retain);
-  const timers = [setInterval(() => run(sweep), SWEEP_MS), setInterval(() => run(retain), RETAIN_MS)];
+  const tasks: readonly (readonly [() => Promise<void>, number])[] = settings.read_only ? [] : [[sweep, SWEEP_MS], [retain, RETAIN_MS]];
+  for (const [task] of tasks) run(task);
+  const timers = tasks.map(([task, everyMs]) => setInterval(() => run(task), everyMs));
   for (const timer of timers) timer.unref();
   return {
     stop() {

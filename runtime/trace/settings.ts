@@ -34,6 +34,7 @@ export const SETTINGS = rows({
   public_url: { kind: "text", default: null, help: "address under which a proxy shows the service" },
   print_run_url: { kind: "switch", default: true, help: "an embedded service prints a link for each new run on stderr" },
   start_server: { kind: "switch", default: true, help: "an embedded service listens; off records only" },
+  read_only: { kind: "switch", default: false, help: "only show: nothing is taken, deleted, ended or retired" },
   cors_origins: { kind: "list", default: [], help: "origins of web pages that may use the API; * is all of them" },
   store: { kind: "text", default: "sqlite", oneOf: ["sqlite", "postgres"], help: "sqlite: files in data_dir; postgres: the database of store_url, which several services can share" },
   store_url: { kind: "text", default: null, help: "postgresql://USER:PASSWORD@HOST:5432/DATABASE; better given as a variable than as a flag" },

@@ -337,6 +337,17 @@ else {
   });
 }
 
+test("a read-only service shows everything, and takes, deletes, ends and retires nothing", async () => {
+  const first = await startTrace();
+  await first.ingest([...sampleRun("old"), { run_id: "hung", event_type: "chain_start" }]);
+  await first.stop();
+  const shown = await startTrace({ read_only: true, max_age_days: 1, stale_run_timeout_s: 0.001, settle_run_timeout_s: 0.001 }, first.directory);
+  const changes: readonly (readonly [string, string, unknown])[] = [["DELETE", "/api/runs/old", undefined], ["POST", "/api/ingest", []], ["POST", "/v1/traces", {}], ["POST", "/api/tools", { server: "s", tools: [] }]];
+  for (const [method, path, body] of changes) assert.deepEqual([(await shown.send(method, path, body)).status, (await shown.send(method, path, body)).json], [403, { detail: "This instance is read-only" }], path);
+  assert.deepEqual([(await shown.get("/api/runs/old/journey")).status, (await shown.get("/api/runs")).json["total"], (await shown.get("/api/runs/hung")).json["status"]], [200, 2, "running"]);
+  await shown.dispose();
+});
+
 test("a taken port is stepped over, or refused when that is off", async () => {
   const next = await startTrace({ port: trace.port });
   assert.notEqual(next.port, trace.port);
