@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench profile clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench-postgres bench profile clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -96,6 +96,10 @@ clients: out-check
 # rows. wrk makes the load where it is installed.
 bench: out-check
 	@node dist/bench/run.js $(CASES)
+
+# How fast the trace service takes events into PostgreSQL, beside the embedded store in the same run; printed.
+bench-postgres: build
+	@.ci/postgres node dist/bench/postgres.js
 
 # Where the time of one case goes: make profile CASE=search
 profile: out-check

@@ -23,9 +23,9 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 /** Starts a service over a directory, by default a new one. */
-export async function startTrace(directory?: string): Promise<RunningTrace> {
+export async function startTrace(directory?: string, flags: readonly string[] = []): Promise<RunningTrace> {
   const data = directory ?? (await temporaryDirectory());
-  const child: ChildProcess = spawn(process.execPath, [entry("trace-service"), "--port", "0", "--data-dir", data, "--max-runs", "1000000"], { stdio: ["ignore", "ignore", "pipe"] });
+  const child: ChildProcess = spawn(process.execPath, [entry("trace-service"), "--port", "0", "--data-dir", data, "--max-runs", "1000000", ...flags], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     let text = "";
