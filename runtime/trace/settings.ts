@@ -63,7 +63,7 @@ export const SETTINGS = rows({
   otlp_service_name: { kind: "text", default: "toolsrv", help: "service.name of those spans" },
   otlp_headers: { kind: "map", default: {}, help: 'headers of those requests: {"authorization": "Bearer …"}' },
   log_level: { kind: "text", default: "warn", oneOf: ["trace", "debug", "info", "warn", "warning", "error", "silent"], help: "least severe message that is logged" },
-  startup_health_timeout_s: { kind: "number", default: 3, min: 0, above: true, help: "time that an embedded service may take to listen" },
+  startup_health_timeout_s: { kind: "number", default: 15, min: 0, above: true, help: "time that an embedded service may take to listen" },
 });
 
 export type SettingName = keyof typeof SETTINGS;

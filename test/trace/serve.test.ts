@@ -36,6 +36,9 @@ function people(): Program {
   return { ...made, catalog: { file: "tools.yaml", version: "7", hash: `sha256:${"ab".repeat(32)}` } };
 }
 
+/** A busy machine takes its time to start. */
+const PATIENT = { TRACE_SERVICE_STARTUP_HEALTH_TIMEOUT_S: "60" };
+
 interface Serving {
   /** Where the trace service listens. */
   readonly url: string;
@@ -66,14 +69,17 @@ async function serving(served: Program, work: (server: Serving) => Promise<void>
       answers.get(message["id"])?.(message);
     }
   });
-  const io = { stdin, takeStdout: () => stdout, print: () => undefined, note: (note: string) => void notes.push(note), stop: stop.signal, environment: { TRACE_SERVICE_DATA_DIR: directory, ...environment }, now: () => performance.now() };
+  const io = { stdin, takeStdout: () => stdout, print: () => undefined, note: (note: string) => void notes.push(note), stop: stop.signal, environment: { TRACE_SERVICE_DATA_DIR: directory, ...PATIENT, ...environment }, now: () => performance.now() };
   const ended = run([{ name: "tools", program: served }], ["--trace", "127.0.0.1:0", ...words], io);
+  let over = false;
+  void ended.then(() => (over = true));
   const ask = (id: number, method: string, params: Json = {}): Promise<Json> => new Promise((resolve) => {
     answers.set(id, resolve);
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
   });
   try {
-    await until(() => notes.some((note) => note.includes("on stdio")));
+    await until(() => over || notes.some((note) => note.includes("on stdio")));
+    assert.ok(!over, notes.join(""));
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(notes.join(""))?.[0] ?? "";
     await ask(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
     await work({
@@ -185,7 +191,7 @@ test("what is recorded is on disk when the server has ended", async () => {
   const directory = await temporaryDirectory();
   try {
     const words = ["--trace", "127.0.0.1:0", "--http", "127.0.0.1:0", "--auth", "none"];
-    const server = start(fixtureServer, words, { env: { TRACE_SERVICE_DATA_DIR: directory } });
+    const server = start(fixtureServer, words, { env: { TRACE_SERVICE_DATA_DIR: directory, ...PATIENT } });
     const [trace] = await server.sees(/http:\/\/127\.0\.0\.1:\d+(?=\/ui\/)/);
     const [url] = await server.sees(/http:\/\/127\.0\.0\.1:\d+\/mcp/);
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: { text: "hello" } } });
@@ -194,7 +200,7 @@ test("what is recorded is on disk when the server has ended", async () => {
     assert.equal(((await (await fetch(`${trace}/api/health`)).json()) as Json)["status"], "ok");
     server.child.kill("SIGTERM");
     assert.equal(await server.ended, 0);
-    const again = start(fixtureServer, ["--trace", "127.0.0.1:0"], { env: { TRACE_SERVICE_DATA_DIR: directory } });
+    const again = start(fixtureServer, ["--trace", "127.0.0.1:0"], { env: { TRACE_SERVICE_DATA_DIR: directory, ...PATIENT } });
     const [after] = await again.sees(/http:\/\/127\.0\.0\.1:\d+(?=\/ui\/)/);
     const stats = (await (await fetch(`${after}/api/stats`)).json()) as Json;
     assert.deepEqual([stats["total_runs"], stats["completed"]], [20, 20]);
@@ -207,7 +213,7 @@ test("what is recorded is on disk when the server has ended", async () => {
 
 test("on stdio nothing but the protocol is on standard output, and a link to each run on standard error", async () => {
   const directory = await temporaryDirectory();
-  const server = start(fixtureServer, ["--trace"], { env: { TRACE_SERVICE_DATA_DIR: directory, TRACE_SERVICE_PORT: "0" } });
+  const server = start(fixtureServer, ["--trace"], { env: { TRACE_SERVICE_DATA_DIR: directory, TRACE_SERVICE_PORT: "0", ...PATIENT } });
   try {
     const lines = new Lines(server);
     await lines.initialize();
@@ -243,7 +249,7 @@ async function startOf(words: readonly string[], environment: { readonly [name: 
   const notes: string[] = [];
   const stdin = new PassThrough();
   stdin.end();
-  const io = { stdin, takeStdout: () => new PassThrough(), print: () => undefined, note: (note: string) => void notes.push(note), stop: AbortSignal.abort(), environment, now: () => performance.now() };
+  const io = { stdin, takeStdout: () => new PassThrough(), print: () => undefined, note: (note: string) => void notes.push(note), stop: AbortSignal.abort(), environment: { ...PATIENT, ...environment }, now: () => performance.now() };
   return [await run([{ name: "tools", program: served }], words, io), notes.join("")];
 }
 

@@ -23,7 +23,7 @@ const body = async (): Promise<void> => {
   writeFileSync(join(directory, "films.jsonl"), ["Night of the Dead", "Day of the Dead", "Notting Hill"].map((title) => JSON.stringify({ title, major_genre: "Horror", distributor: "Paramount Pictures" })).join("\n"));
   const io = memoryIo();
   assert.equal(await run(["load", repo("specs/examples/quickstart/tools.yaml"), join(directory, "films.jsonl"), "--connection", "movies", "--collection", "movies", "--types", "title:keyword", "--env-file", envFile], io), 0, io.err());
-  const server = start(repo("out/server.js"), ["--trace", "127.0.0.1:0", "--env-file", envFile, "--name", "films"], { env: { TRACE_SERVICE_DATA_DIR: join(directory, "trace") } });
+  const server = start(repo("out/server.js"), ["--trace", "127.0.0.1:0", "--env-file", envFile, "--name", "films"], { env: { TRACE_SERVICE_DATA_DIR: join(directory, "trace"), TRACE_SERVICE_STARTUP_HEALTH_TIMEOUT_S: "60" } });
   try {
     const [, url = ""] = await server.sees(/trace on (\S+\/ui\/)/);
     const watched = await openPage(browser, url);
