@@ -15,6 +15,7 @@ import type { Host } from "./host.js";
 import type { Checked, Diagnostic, GuardCertificate, Interpolation, Pass, Plans, Resolved, SourceFile } from "./ir.js";
 
 export { tdsSchema } from "./1-parse/schema.gen.js";
+export { compileNative } from "./3-check/native.js";
 export { findPackages } from "./3-check/packages.js";
 
 export interface Compiled {

@@ -14,6 +14,14 @@ import { compileFilter as weaviate } from "../../runtime/adapters/weaviate/filte
 
 const COMPILERS: { readonly [B in BackendName]: (filter: Filter) => unknown } = { sqlite, qdrant, pgvector, chroma, pinecone, weaviate, milvus };
 
+/**
+ * The filter in the store's own language; "all" and "none" need none.
+ * @throws BackendError unsupported
+ */
+export function compileNative(backend: BackendName, filter: Filter): unknown {
+  return COMPILERS[backend](filter);
+}
+
 /** Why a backend refuses a filter, or null when it compiles. */
 export function refusal(backend: BackendName, filter: Filter): string | null {
   try {

@@ -4,8 +4,11 @@
  */
 import type { CallContext, CallServices, Principal, Program, ToolHandler } from "../../runtime/abi/call.js";
 import type { ParamSpec } from "../../runtime/abi/params.js";
-import type { Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { Filter } from "../../runtime/abi/filter.js";
+import type { BackendName, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule } from "../../runtime/adapters/adapter.js";
+import { hasAdapter } from "../../runtime/adapters/table.js";
+import { compileNative } from "../compile.js";
 
 /** One request to a store, in the store's own language. */
 export interface NativeQuery {
@@ -14,6 +17,8 @@ export interface NativeQuery {
   /** `search`, `fetch`, `count` or `collections`. */
   readonly request: string;
   readonly query: Json;
+  /** Whether this version can send it. Where it cannot, the filter is the store's own and the rest is said plainly. */
+  readonly sendable: boolean;
 }
 
 /** Stands for the caller's own tenant where tenancy asks for one. */
@@ -58,9 +63,25 @@ function someone(plan: ToolPlan): Principal {
   return { id: null, claims: tenant?.from === "claim" ? named : {}, headers: tenant?.from === "header" ? named : {} };
 }
 
+/** Requests to a store that this version cannot open: its filter compiler is there, its client is not. */
+function plainly(backend: BackendName): AdapterModule["explain"] {
+  const native = (filter: Filter | null): Json => (filter === null ? "all" : compileNative(backend, filter)) as Json;
+  return (request) => {
+    if ("search" in request) {
+      const { collection, mode, filter, limit } = request.search;
+      return { collection, mode, filter: native(filter), limit };
+    }
+    if ("fetch" in request) {
+      const { collection, filter, limit, offset } = request.fetch;
+      return { collection, filter: native(filter), limit, offset };
+    }
+    return { collection: request.count.collection, filter: native(request.count.filter) };
+  };
+}
+
 /** An adapter without a store. */
-function recorder(connection: string, module: AdapterModule, into: NativeQuery[]): Adapter {
-  const write = (request: string, query: Json): void => void into.push({ connection, backend: module.backend, request, query });
+function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], into: NativeQuery[]): Adapter {
+  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query, sendable: hasAdapter(backend) });
   return {
     health: async () => undefined,
     collections: async () => {
@@ -69,15 +90,15 @@ function recorder(connection: string, module: AdapterModule, into: NativeQuery[]
     },
     describe: async () => null,
     search: async (search) => {
-      write("search", module.explain({ search }));
+      write("search", explain({ search }));
       return { rows: [], exact: true };
     },
     fetch: async (fetch) => {
-      write("fetch", module.explain({ fetch }));
+      write("fetch", explain({ fetch }));
       return { rows: [], exact: true };
     },
     count: async (collection, filter) => {
-      write("count", module.explain({ count: { collection, filter } }));
+      write("count", explain({ count: { collection, filter } }));
       return 0;
     },
     sample: async () => [],
@@ -89,11 +110,10 @@ function recordingServices(program: Program, into: NativeQuery[]): CallServices 
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
-      const backend = program.connections[connection]?.backend ?? "";
-      const load = program.adapters[backend];
-      if (load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
-      const { adapter } = await load();
-      return recorder(connection, adapter, into);
+      const backend = program.connections[connection]?.backend;
+      const load = backend === undefined ? undefined : program.adapters[backend];
+      if (backend === undefined || load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
+      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), into);
     },
     async embedder(name) {
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };

@@ -143,6 +143,38 @@ test("the guard of every kind and branch can be read, with where the tenant come
   }
 });
 
+const STORES: readonly (readonly [connection: string, native: unknown])[] = [
+  ["backend: qdrant, url: 'http://127.0.0.1:1'", { must: [{ key: "tenant", match: { value: "acme" } }, { key: "year", range: { gte: 1999 } }] }],
+  ["backend: chroma, url: 'http://127.0.0.1:1'", { where: { $and: [{ tenant: { $eq: "acme" } }, { year: { $gte: 1999 } }] } }],
+  ["backend: milvus, uri: 'http://127.0.0.1:1'", "(tenant == 'acme') and (year >= 1999)"],
+];
+
+test("the filter of a store without an adapter is shown as that store would get it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    for (const [connection, native] of STORES) {
+      writeFileSync(join(folder, "tools.yaml"), `tds_version: '2'
+connections: { store: { ${connection} } }
+defaults: { embedding: local/hashing-256 }
+tools:
+  - name: find_docs
+    description: Find documents about a subject. Use for questions after a text.
+    target: { connection: store, collection: docs }
+    static_filters: { must: [{ path: tenant, op: eq, value: acme }] }
+    query: { param: text }
+    parameters: [{ name: year, path: year, op: gte, dtype: integer }]
+`);
+      const io = memoryIo({ cwd: folder });
+      assert.equal(await run(["explain", "tools.yaml", "find_docs", "--json", "--args", '{"text":"law","year":1999}'], io), EXIT.OK, io.err());
+      const [query] = (JSON.parse(io.out()) as Explanation).calls[0]?.native ?? [];
+      assert.deepEqual(query?.query, { collection: "docs", mode: "dense", filter: native, limit: 10 });
+      assert.equal(query?.sendable, false);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("no store is opened and none is made", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
   try {
