@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check layout out out-check smoke conformance clients opa schemathesis postgres bench-postgres bench profile clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check golden layout out out-check smoke conformance clients opa schemathesis postgres bench-postgres bench profile clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace/ui/static
@@ -66,6 +66,10 @@ test: out-check
 # The trace service against its OpenAPI document, by a stranger's fuzzer; skipped, with the reason, without Python.
 schemathesis: build
 	@.ci/schemathesis
+
+# Writes what golden cases expect anew: read the diff before it is committed.
+golden: build
+	@UPDATE=1 node dist/test/lib/run.js golden emit/migrate emit/projects mcp/wire
 
 demo: build
 	@node dist/bench/demo/main.js
