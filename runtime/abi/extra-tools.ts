@@ -17,7 +17,10 @@ export interface ExtraTool extends ToolDefinition {
 }
 
 export interface ExtraTools {
-  /** Listed after the compiled tools. Another list takes the place of this one when it changes; it is never edited. */
+  /**
+   * Listed after the compiled tools. Another list takes the place of this one when it changes; it is never edited. Of
+   * arguments repeated in HTTP headers (`x-mcp-header`), later lists use no header that the first one does not.
+   */
   readonly definitions: readonly ExtraTool[];
   /** @throws ToolError for everything the caller can understand. */
   call(tool: string, args: { readonly [key: string]: unknown }, call: ExtraCall): Promise<ExtraResult>;

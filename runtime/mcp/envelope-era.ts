@@ -1,11 +1,13 @@
 /**
  * The protocol without a handshake (2026-07-28): each request names its version and the client's capabilities in
- * `params._meta`, mirrors method and name in headers, and is answered from nothing but itself.
+ * `params._meta`, mirrors method, name and annotated arguments in headers, and is answered from nothing but itself.
  */
+import { isUtf8 } from "node:buffer";
 import { answer, type Answer } from "./answer.js";
 import { callTool } from "./call.js";
 import { internalError, listTools, notFound, unsupportedVersion } from "./dispatch.js";
 import { CAPABILITIES_KEY, errorText, INVALID_PARAMS, INVALID_REQUEST, isObject, metaOf, METHOD_NOT_FOUND, readMessage, type Request, type RequestId } from "./jsonrpc.js";
+import type { ParamHeader } from "./param-headers.js";
 import type { McpServer, Peer } from "./server.js";
 import { versionNamed, type ProtocolVersion } from "./versions.js";
 
@@ -14,14 +16,10 @@ const HEADER_MISMATCH = -32020;
 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
-/** The request headers that repeat what is in the body; "" when absent. */
+/** Where the headers are that repeat what is in the body. */
 export interface MirrorHeaders {
-  /** MCP-Protocol-Version */
-  readonly version: string;
-  /** Mcp-Method */
-  readonly method: string;
-  /** Mcp-Name, as sent */
-  readonly name: string;
+  /** A header by its lower-case name, as sent; "" when it is absent. */
+  header(name: string): string;
 }
 
 /** A request that is answered with a stream for as long as the client listens. */
@@ -46,7 +44,7 @@ export function dispatchEnvelope(mcp: McpServer, value: unknown, headers: Mirror
   if (message.kind === "invalid") return { answer: answer(errorText(message.id, message.code, message.message), 400) };
   try {
     const version = acceptedVersion(message, headers);
-    return "status" in version ? { answer: version } : request(mcp, message, peer, version);
+    return "status" in version ? { answer: version } : request(mcp, message, headers, peer, version);
   } catch (error) {
     mcp.log.error("dispatch failed", { error });
     return { answer: internalError(message) };
@@ -59,20 +57,20 @@ function acceptedVersion(message: Request, headers: MirrorHeaders): ProtocolVers
   const asked = meta[VERSION_KEY];
   if (typeof asked !== "string") return refuse(message, INVALID_PARAMS, `params._meta needs '${VERSION_KEY}'`);
   const version = versionNamed(asked, "envelope");
-  const mismatch = headerMismatch("MCP-Protocol-Version", headers.version, asked);
+  const mismatch = headerMismatch("MCP-Protocol-Version", headers.header("mcp-protocol-version"), asked);
   if (mismatch !== null) return refuse(message, HEADER_MISMATCH, mismatch);
   if (version === null) return unsupportedVersion({ jsonrpc: "2.0", id: message.id, method: message.method }, asked);
-  const problem = headerMismatch("Mcp-Method", headers.method, message.method) ?? nameMismatch(message, headers.name);
+  const problem = headerMismatch("Mcp-Method", headers.header("mcp-method"), message.method) ?? nameMismatch(message, headers.header("mcp-name"));
   if (problem !== null) return refuse(message, HEADER_MISMATCH, problem);
   if (!isObject(meta[CAPABILITIES_KEY])) return refuse(message, INVALID_PARAMS, `params._meta needs '${CAPABILITIES_KEY}'`);
   return version;
 }
 
-function request(mcp: McpServer, message: Request, peer: Peer, version: ProtocolVersion): EnvelopeOutcome {
+function request(mcp: McpServer, message: Request, headers: MirrorHeaders, peer: Peer, version: ProtocolVersion): EnvelopeOutcome {
   const { id, method, params } = message;
   switch (method) {
     case "tools/call":
-      return { answer: callTool(mcp, message, peer, version) };
+      return { answer: argumentRefusal(mcp, message, headers, peer) ?? callTool(mcp, message, peer, version) };
     case "tools/list":
       return { answer: listTools(mcp, message, peer, version) };
     case "server/discover":
@@ -93,19 +91,44 @@ function nameMismatch({ method, params }: Request, header: string): string | nul
   return headerMismatch("Mcp-Name", decodeMirror(header), typeof name === "string" ? name : "");
 }
 
+/** Arguments of run_tool are its own: what the tool that it names would have in headers stays in the body. */
+function argumentRefusal({ paramHeaders, engine }: McpServer, message: Request, headers: MirrorHeaders, { principal }: Peer): Answer | null {
+  const { name, arguments: args } = message.params;
+  if (typeof name !== "string") return null;
+  for (const expected of paramHeaders.of(name)) {
+    const problem = argumentMismatch(expected, headers.header(expected.key), args);
+    // Who may not call the tool is told that, and not what its arguments are.
+    if (problem !== null) return engine.access.refusal(name, principal) === null ? refuse(message, HEADER_MISMATCH, problem) : null;
+  }
+  return null;
+}
+
+/** An empty header and none are the same here, as they are to much that stands between: both go with an empty text. */
+function argumentMismatch({ header, path }: ParamHeader, raw: string, args: unknown): string | null {
+  let value = args;
+  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  if (value === undefined || value === null) return raw === "" ? null : `header ${header} repeats '${path.join(".")}', which is not in the arguments`;
+  const sent = decodeMirror(raw);
+  if (typeof value === "string") return sent === "" && value === "" ? null : headerMismatch(header, sent, value);
+  if (typeof value === "boolean") return headerMismatch(header, sent, String(value));
+  if (!Number.isSafeInteger(value)) return `argument '${path.join(".")}' cannot be repeated in a header: it is no text, boolean or integer within ±9007199254740991`;
+  const equal = sent !== null && /^-?\d+(\.0+)?$/.test(sent) && Number(sent) === value;
+  return equal ? null : headerMismatch(header, sent, String(value));
+}
+
 function headerMismatch(header: string, sent: string | null, body: string): string | null {
-  if (sent === null) return `header ${header} is not valid base64`;
+  if (sent === null) return `header ${header} is neither visible ASCII nor valid base64 of UTF-8`;
   if (sent === "") return `header ${header} is missing`;
   return sent === body ? null : `header ${header} '${sent.slice(0, 100)}' does not match '${body.slice(0, 100)}' in the body`;
 }
 
-/** A mirrored value: plain, or `=?base64?…?=` around UTF-8; `null` when that is broken. */
+/** A mirrored value: visible ASCII, or `=?base64?…?=` around UTF-8; `null` when it is neither. */
 function decodeMirror(header: string): string | null {
   const encoded = /^=\?base64\?(.*)\?=$/s.exec(header)?.[1];
-  if (encoded === undefined) return header;
+  if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : null;
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer skips what is not base64; only what comes out the same again was valid.
-  return bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "") ? bytes.toString() : null;
+  // Buffer skips what is not base64 and needs no padding; only what comes out the same again was valid.
+  return bytes.toString("base64") === encoded && isUtf8(bytes) ? bytes.toString() : null;
 }
 
 function refuse({ id }: Request, code: number, message: string): Answer {

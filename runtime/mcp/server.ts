@@ -6,6 +6,7 @@ import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
+import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
 import { finishResult } from "./result.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
 
@@ -19,6 +20,8 @@ export interface ServerInfo {
 export interface McpServer {
   readonly engine: Engine;
   readonly lists: ToolLists;
+  /** Arguments that are repeated in HTTP headers. */
+  readonly paramHeaders: ParamHeaders;
   readonly metaTools: boolean;
   readonly log: Log;
   /** Makes request ids. */
@@ -63,6 +66,7 @@ export interface McpOptions {
   readonly log: Log;
 }
 
+/** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
 export function createMcpServer({ engine, info, metaTools, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const capabilities = { tools: { listChanged: true } };
@@ -71,6 +75,7 @@ export function createMcpServer({ engine, info, metaTools, log }: McpOptions): M
   return {
     engine,
     lists: createLists({ engine, metaTools, infoText }),
+    paramHeaders: createParamHeaders(engine.program),
     metaTools,
     log,
     newId: createIdSource(() => performance.timeOrigin + performance.now()),

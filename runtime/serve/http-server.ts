@@ -54,6 +54,7 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     draining: isDraining,
     origins: originRules(isLoopback(address.host), options.allowOrigins),
     readiness: createReadiness({ projects: () => engines, loaded, draining: isDraining, liveEmbed: options.liveEmbed, now }),
+    paramHeaders: [...new Set(projects.all.flatMap(({ mcp }) => mcp.paramHeaders.keys))],
     identity: anonymous(engines.map(({ engine }) => engine.program)),
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.

@@ -27,6 +27,8 @@ export interface RouteParts {
   readonly draining: () => boolean;
   readonly subscriptions: Subscriptions;
   readonly identity: Identity;
+  /** Request headers in which arguments are repeated, lower-case. */
+  readonly paramHeaders: readonly string[];
 }
 
 export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: HttpRoute["handler"] } {
@@ -43,12 +45,12 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       {
         method: "POST",
         pattern: "/mcp",
-        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.identity.headers],
+        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.paramHeaders, ...parts.identity.headers],
         readsQuery: false,
         bodyLimitBytes: MAX_BODY_BYTES,
         handler: (request, reply) => postMcp(parts, request, reply),
       },
-      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked((request, reply) => preflight(parts.identity, request, reply)) },
+      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked((request, reply) => preflight([...parts.paramHeaders, ...parts.identity.headers], request, reply)) },
       { method: "ANY", pattern: "/mcp", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("POST") },
       { method: "GET", pattern: "/healthz", headers: hosts, handler: checked((_, reply) => reply.send(200, JSON_TYPE, '{"ok":true}')) },
       { method: "GET", pattern: "/readyz", headers: hosts, handler: checked((_, reply) => readyz(parts.readiness, reply)) },
@@ -97,8 +99,7 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
   }
   if (isEnvelopeEra(value, asked)) {
     const peer = new HttpPeer(to, principal, versionWithoutHeader());
-    const headers = { version: asked, method: request.header("mcp-method"), name: request.header("mcp-name") };
-    const outcome = dispatchEnvelope(mcp, value, headers, peer);
+    const outcome = dispatchEnvelope(mcp, value, request, peer);
     if (!("listen" in outcome)) return finish(parts.idle, outcome.answer, peer);
     if (mayGetEvents(accept)) parts.subscriptions.open(outcome.listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
     else sendError(reply, 406, "not_acceptable", "subscriptions/listen answers text/event-stream", cors);
@@ -175,7 +176,7 @@ function corsHeaders(origin: string): HeaderList {
   return [["access-control-allow-origin", origin], ["vary", "Origin"], ["access-control-expose-headers", "Retry-After, WWW-Authenticate"]];
 }
 
-function preflight({ headers }: Identity, request: HttpRequest, reply: HttpReply): void {
+function preflight(headers: readonly string[], request: HttpRequest, reply: HttpReply): void {
   reply.send(204, [
     ...corsHeaders(request.header("origin")),
     ["access-control-allow-methods", "POST"],

@@ -39,6 +39,17 @@ const SCHEMA_2020_12: Json = {
   additionalProperties: false,
 };
 
+/** Arguments of each type that clients repeat in headers, one of them further down. */
+const MIRRORED: Json = {
+  type: "object",
+  properties: {
+    region: { type: "string", "x-mcp-header": "Region" },
+    limit: { type: "integer", "x-mcp-header": "Limit" },
+    dry_run: { type: "boolean", "x-mcp-header": "Dry-Run" },
+    options: { type: "object", properties: { tenant: { type: "string", "x-mcp-header": "Tenant" } } },
+  },
+};
+
 const TOOLS: { readonly [name: string]: FixtureTool } = {
   test_simple_text: { description: "Returns a text", run: () => [text("This is a simple text response for testing.")] },
   test_image_content: { description: "Returns an image", run: () => [image] },
@@ -105,6 +116,7 @@ const TOOLS: { readonly [name: string]: FixtureTool } = {
     },
   },
   json_schema_2020_12_tool: { description: "Has a schema with keywords of JSON Schema 2020-12", inputSchema: SCHEMA_2020_12, run: (_, args) => [text(JSON.stringify(args))] },
+  test_mirrored_arguments: { description: "Has arguments that are repeated in headers", inputSchema: MIRRORED, run: (_, args) => [text(JSON.stringify(args))] },
 };
 
 /** The tools of one server; calling test_trigger_tool_change adds one, or takes it away again. */

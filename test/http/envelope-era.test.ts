@@ -79,6 +79,7 @@ test("headers that are missing or disagree with the body are 400 with -32020", a
     ["tools/call", { params: echo, headers: { "mcp-name": "" } }],
     ["tools/call", { params: echo, headers: { "mcp-name": "wait" } }],
     ["tools/call", { params: echo, headers: { "mcp-name": "=?base64?!!!?=" } }],
+    ["tools/call", { params: echo, headers: { "mcp-name": "=?base64?ZWNobw?=" } }],
     ["tools/call", { params: echo, headers: { "mcp-name": "=?base64?d2FpdA==?=" } }],
   ];
   for (const [method, options] of table) {

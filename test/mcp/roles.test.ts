@@ -128,7 +128,8 @@ test("authoring tools are names like any other", async () => {
 test("in 2026-07-28 a list that depends on the caller is private, and a hidden tool is refused rather than unknown", async () => {
   const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } };
   const newest = async (mcp: McpServer, method: string, params: { readonly name?: string; readonly arguments?: object } = {}): Promise<Said> => {
-    const outcome = dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { version: "2026-07-28", method, name: params.name ?? "" }, peer("viewer", "http"));
+    const headers = new Map([["mcp-protocol-version", "2026-07-28"], ["mcp-method", method], ["mcp-name", params.name ?? ""]]);
+    const outcome = dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "" }, peer("viewer", "http"));
     assert.ok("answer" in outcome);
     const answered = await outcome.answer;
     assert.ok(answered !== null);

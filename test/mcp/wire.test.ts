@@ -126,7 +126,7 @@ async function withServer(settings: Program["settings"], identity: Identity, use
   const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
   const { routes, notFound } = createRoutes({
     projects: { of: () => mcp }, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
-    subscriptions: new Subscriptions(),
+    subscriptions: new Subscriptions(), paramHeaders: mcp.paramHeaders.keys,
     readiness: { ask: () => Promise.reject(new Error("not asked here")) },
     ...more,
   });
