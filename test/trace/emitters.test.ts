@@ -1,13 +1,16 @@
 /** Real emitters: the OpenTelemetry SDK's exporters, LangChain.js with a fake model, an MCP client, and the tracer itself. */
 import assert from "node:assert/strict";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { RunnableLambda } from "@langchain/core/runnables";
+import { Document } from "@langchain/core/documents";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, AIMessageChunk, HumanMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { RunnableLambda, RunnableMap } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
-import { FakeListChatModel } from "@langchain/core/utils/testing";
-import { context, ROOT_CONTEXT, SpanStatusCode, trace as otel } from "@opentelemetry/api";
+import { FakeListChatModel, FakeRetriever } from "@langchain/core/utils/testing";
+import { type Attributes, context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otel } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { createHttpSink, createLangChainHandler, createTracer, type Tracer, traceMcpClient } from "../../runtime/trace/tracer/index.js";
 import { suite } from "../lib/suite.js";
 import { type Json, type RunningTrace, startTrace } from "./lib.js";
@@ -57,6 +60,41 @@ for (const [name, Exporter] of [["JSON", JsonExporter], ["protobuf", ProtobufExp
     const error = (await stepsOf(run)).find((step) => step["event_type"] === "tool_error");
     assert.equal(error?.["error_message"], "tool said no");
   });
+
+  test(`the OpenTelemetry SDK's ${name} exporter: agents within agents, side by side, with a retriever and a streamed answer`, async () => {
+    const exporter = new Exporter({ url: `${trace.url}/v1/traces`, headers: { authorization: "Bearer t0ken" } });
+    const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] });
+    const sdk = provider.getTracer("test");
+    const at = (ms: number): Date => new Date(Date.UTC(2026, 0, 5) + ms);
+    const open = (operation: string, named: Attributes, from: number, parent: Span | null): Span =>
+      sdk.startSpan(operation, { startTime: at(from), attributes: { "gen_ai.operation.name": operation, ...named } }, parent === null ? ROOT_CONTEXT : otel.setSpan(context.active(), parent));
+    const boss = open("invoke_agent", { "gen_ai.agent.name": `boss-${name}`, "gen_ai.conversation.id": "talk" }, 0, null);
+    // Both workers are open at once, and their calls come in turns.
+    const workers = [0, 1].map((index) => open("invoke_agent", { "gen_ai.agent.name": `worker${index}-${name}` }, 10 + index, boss));
+    const streamed = workers.map((worker) => open("chat", { "gen_ai.request.model": "m" }, 20, worker));
+    for (const chat of streamed) for (const piece of ["a", "b", "c"]) chat.addEvent("gen_ai.content.completion", { text: piece }, at(25));
+    for (const [index, chat] of streamed.entries()) chat.setAttributes({ "gen_ai.usage.input_tokens": 10 + index, "gen_ai.usage.output_tokens": 3 }).end(at(40 + index));
+    open("retrieval", { "gen_ai.data_source.id": "docs", "gen_ai.retrieval.query.text": "q" }, 50, workers[0] ?? boss).updateName("retrieval docs").end(at(55));
+    open("execute_tool", { "gen_ai.tool.name": "lookup", "mcp.server.name": "library" }, 50, workers[1] ?? boss).end(at(58));
+    for (const [index, worker] of workers.entries()) worker.end(at(60 + index));
+    boss.end(at(100));
+    await provider.shutdown();
+    await trace.service.context.queue.flushed(0);
+    const id = boss.spanContext().traceId;
+    const run = await get(`/api/runs/${id}?extended=1`);
+    assert.deepEqual(
+      [run["status"], run["name"], run["session_id"], run["total_steps"], run["total_tokens_input"], run["total_tokens_output"], run["duration_ms"]], ["completed", `boss-${name}`, "talk", 15, 21, 6, 100],
+    );
+    const edges = (await get(`/api/topology?scope=run:${id}`))["edges"] as Json[];
+    assert.deepEqual(edges.map((edge) => `${String(edge["source"])} ${String(edge["target"])}`), [
+      `agent:boss-${name} agent:worker0-${name}`, `agent:boss-${name} agent:worker1-${name}`, `agent:worker0-${name} llm:m`, `agent:worker0-${name} retriever:retrieval docs`,
+      `agent:worker1-${name} llm:m`, `agent:worker1-${name} mcp:library`, `agent:worker1-${name} tool:lookup`, "mcp:library tool:lookup",
+    ]);
+    const ends = (await stepsOf(run)).filter((step) => step["duration_ms"] !== null);
+    assert.deepEqual(ends.map((step) => [step["node"], step["duration_ms"]]), [
+      ["llm:m", 20], ["llm:m", 21], ["retriever:retrieval docs", 5], ["tool:lookup", 8], [`agent:worker0-${name}`, 50], [`agent:worker1-${name}`, 50], [`agent:boss-${name}`, 100],
+    ]);
+  });
 }
 
 test("LangChain.js: a chain with a fake model and a tool is one run with names, roles, tokens and an edge each", async () => {
@@ -82,6 +120,86 @@ test("LangChain.js: a chain with a fake model and a tool is one run with names, 
   const edges = (await get(`/api/topology?scope=run:${String(run["run_id"])}`))["edges"] as Json[];
   assert.deepEqual(edges.map((edge) => `${String(edge["source"])} → ${String(edge["target"])}`), [
     "agent:weather_agent → llm:FakeListChatModel", "agent:weather_agent → mcp:meteo", "agent:weather_agent → tool:weather", "mcp:meteo → tool:weather",
+  ]);
+});
+
+/** A model that answers in pieces and says what it used, as those of providers do. */
+class MeteredModel extends BaseChatModel {
+  readonly usage = { input_tokens: 20, output_tokens: 2, total_tokens: 22 };
+
+  _llmType(): string {
+    return "metered";
+  }
+
+  override _generate(): Promise<ChatResult> {
+    return Promise.resolve({ generations: [{ text: "mild", message: Object.assign(new AIMessage("mild"), { usage_metadata: this.usage }) }] });
+  }
+
+  override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+    for (const text of ["1", "8", " deg", "rees"]) yield new ChatGenerationChunk({ text, message: new AIMessageChunk(text) });
+    yield new ChatGenerationChunk({ text: "", message: Object.assign(new AIMessageChunk(""), { usage_metadata: this.usage }) });
+  }
+}
+
+test("LangChain.js: agents within agents, branches side by side, a retriever and a streamed answer are one run", async () => {
+  const model = new MeteredModel({});
+  const docs = new FakeRetriever({ output: [new Document({ pageContent: "Paris is mild" })] });
+  const weather = tool((input: { city: string }) => `18 degrees in ${input.city}`, { name: "thermometer", description: "Weather of a city", schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } });
+  const researcher = RunnableLambda.from(async (question: string, config) => {
+    const branches = RunnableMap.from({ docs, weather: RunnableLambda.from(() => ({ city: "Paris" })).pipe(weather) });
+    await branches.invoke(question, config);
+    let answer = "";
+    for await (const chunk of await model.stream([new HumanMessage(question)], config)) answer += String(chunk.content);
+    return answer;
+  }).withConfig({ runName: "researcher" });
+  const planner = RunnableLambda.from(async (question: string, config) => {
+    const found = await researcher.invoke(question, config);
+    return (await model.invoke([new HumanMessage(found)], config)).content;
+  }).withConfig({ runName: "planner" });
+  assert.equal(await planner.invoke("How warm?", { callbacks: [createLangChainHandler(tracer)] }), "mild");
+  await committed();
+  const run = await newestRun();
+  // What streamed counts as what the model reported, not as its five pieces.
+  assert.deepEqual([run["name"], run["status"], run["errors"], run["total_tokens_input"], run["total_tokens_output"]], ["planner", "completed", 0, 40, 4]);
+  const steps = await stepsOf(run);
+  const spans = new Map(steps.filter((step) => String(step["event_type"]).endsWith("_start") && step["event_type"] !== "run_start").map((step) => [step["run_id"], step]));
+  const nameOf = (id: unknown): string => String(spans.get(id)?.["tool_name"] ?? spans.get(id)?.["agent_name"]);
+  assert.deepEqual([...spans.values()].map((step) => `${nameOf(step["parent_run_id"])} > ${nameOf(step["run_id"])}`).sort(), [
+    "RunnableMap > FakeRetriever", "RunnableMap > RunnableSequence", "RunnableSequence > RunnableLambda", "RunnableSequence > thermometer",
+    "planner > MeteredModel", "planner > researcher", "researcher > MeteredModel", "researcher > RunnableMap", "undefined > planner",
+  ]);
+  assert.equal(steps.filter((step) => step["duration_ms"] !== null).length, spans.size);
+  const streamed = steps.find((step) => step["event_type"] === "llm_end");
+  assert.deepEqual([streamed?.["token_input"], streamed?.["token_output"]], [20, 2]);
+  const payload = async (type: string): Promise<unknown> => (await get(`/api/runs/${String(run["run_id"])}/steps/${String(steps.find((step) => step["event_type"] === type)?.["event_id"])}/full`))["full_payload"];
+  assert.deepEqual(await payload("llm_end"), { output: [{ role: "assistant", content: "18 degrees" }] });
+  assert.deepEqual(await payload("retriever_end"), { documents: [{ pageContent: "Paris is mild", metadata: {} }] });
+  const topology = await get(`/api/topology?scope=run:${String(run["run_id"])}`);
+  assert.deepEqual((topology["edges"] as Json[]).map((edge) => `${String(edge["source"])} → ${String(edge["target"])}`), [
+    "agent:planner → agent:researcher", "agent:planner → llm:MeteredModel", "agent:researcher → chain:RunnableMap", "agent:researcher → llm:MeteredModel", "chain:RunnableMap → chain:RunnableSequence",
+    "chain:RunnableMap → retriever:FakeRetriever", "chain:RunnableSequence → chain:RunnableLambda", "chain:RunnableSequence → tool:thermometer",
+  ]);
+});
+
+test("LangChain.js: a tool's and a retriever's error is theirs, and the run goes on when it is caught", async () => {
+  const broken = tool(() => Promise.reject(new Error("no service")), { name: "broken_tool", description: "Fails", schema: { type: "object", properties: {} } });
+  class Broken extends FakeRetriever {
+    override _getRelevantDocuments(): Promise<Document[]> {
+      return Promise.reject(new Error("no index"));
+    }
+  }
+  const agent = RunnableLambda.from(async (question: string, config) => {
+    await assert.rejects(Promise.resolve(RunnableLambda.from(() => ({})).pipe(broken).invoke(question, config)), /no service/);
+    await assert.rejects(new Broken().invoke(question, config), /no index/);
+    return "recovered";
+  }).withConfig({ runName: "careful" });
+  assert.equal(await agent.invoke("x", { callbacks: [createLangChainHandler(tracer)] }), "recovered");
+  await committed();
+  const run = await newestRun();
+  assert.deepEqual([run["name"], run["status"], run["error_message"]], ["careful", "completed", null]);
+  const errors = (await stepsOf(run)).filter((step) => step["error_message"] !== null);
+  assert.deepEqual(errors.map((step) => [step["event_type"], step["node"], step["error_message"]]), [
+    ["tool_error", "tool:broken_tool", "no service"], ["chain_error", "chain:RunnableSequence", "no service"], ["retriever_error", "retriever:Broken", "no index"],
   ]);
 });
 
