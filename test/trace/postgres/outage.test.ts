@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { suite } from "../../lib/suite.js";
 import { rawWebSocket } from "../../lib/raw-websocket.js";
 import { incoming, type Json, type RunningTrace, sampleRun, startTrace, until } from "../lib.js";
+import { loadDriver } from "../../../runtime/trace/store/postgres/driver.js";
 import { DATABASE, dropSchema, newSchema, NO_DATABASE, postgresStores, sql, STEPS } from "./database.js";
 
 const test = suite("trace store postgres outage");
@@ -177,6 +178,27 @@ else {
     await assert.rejects(start(), { name: "StoreOpenError", message: `the schema ${schema} has format 99, this release knows 1: use a newer release` });
     await dropSchema(url, schema);
   });
+
+  test("a transaction that the database gives up because of another one is done again, and stored once", async () => {
+    const stores = postgresStores(url);
+    const place = await stores.place();
+    const store = await stores.open(place);
+    const other = await (await loadDriver({ url, schema: place.name })).connect("test");
+    try {
+      // Only the store's transaction looks for a deadlock, so it is the one that is given up.
+      await other.query("SET deadlock_timeout = '30s'; BEGIN; LOCK TABLE runs IN SHARE MODE");
+      const writing = store.writer.write(sampleRun("r").map(incoming));
+      await until(async () => (await sql<Json>({ url, schema: place.name }, "SELECT 1 AS waits FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass")).length > 0);
+      await other.query("SELECT seq FROM head FOR UPDATE");
+      await other.query("COMMIT");
+      assert.equal((await writing).stored, 7);
+      assert.equal((await store.reader.stats()).total_events, 7);
+    } finally {
+      await other.end();
+      await store.close();
+      await place.dispose();
+    }
+  }, { timeoutMs: 30_000 });
 
   test("partitions are made as steps come, and dropped whole when retention has taken their runs", async () => {
     const stores = postgresStores(url);

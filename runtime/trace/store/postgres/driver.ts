@@ -107,6 +107,12 @@ export function storeError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
+/** Whether the database gave up a transaction because of another one: the same work can be done again at once. */
+export function isConflict(error: unknown): boolean {
+  const cause = error instanceof StoreUnavailableError ? error.cause : error;
+  return cause instanceof Error && "code" in cause && /^40(001|P01)$/.test(String(cause.code));
+}
+
 export function messageOf(error: unknown): string {
   // Node tells of several addresses that were tried in an error without a message.
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;

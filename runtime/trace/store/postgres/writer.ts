@@ -13,7 +13,7 @@ import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, ty
 import type { BatchOutcome, Interest, News, Retention } from "../store.js";
 import { COUNTERS, countersOf, type CounterSums, folded, tallyOf, withoutNested } from "../stored.js";
 import { type ColumnType, CopyRows, storable, storableJson } from "./copy.js";
-import { type Client, type DatabaseOptions, type Driver, messageOf } from "./driver.js";
+import { type Client, type DatabaseOptions, type Driver, isConflict, messageOf } from "./driver.js";
 import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, type LoggedEntry, NOTHING } from "./journal.js";
 import { Link } from "./link.js";
 import { addPartition, dropPartition, partitions } from "./schema.js";
@@ -34,6 +34,13 @@ interface Head {
   readonly payload_bytes: number;
 }
 
+/** What a transaction ended with; `entry` is `null` when it wrote nothing. */
+interface Locked<T> {
+  readonly value: T;
+  readonly entry: Entry | null;
+  readonly news?: () => Promise<News>;
+}
+
 /** What is told of a run in an export and not by its steps. */
 export type ToldRun = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>;
 
@@ -45,6 +52,8 @@ const NO_COUNTERS: CounterSums = countersOf([], 1);
 /** Runs of one round of the background. */
 const ROUND = 20;
 const QUIET = 200;
+/** Tries of a transaction that others are in the way of. */
+const MAX_ATTEMPTS = 4;
 
 const SAVE_RUNS = (parameter: string): string => {
   const columns = [...RUN_COLUMNS.split(", "), "folded", "folded_tags"];
@@ -249,31 +258,40 @@ export class PostgresWriter {
 
   // ---- inside -----------------------------------------------------------------------------------------------
 
-  /** A transaction that holds the head. `entry` is what was told to others, `null` when nothing was written. */
-  async #locked<T>(work: (client: Client, head: Head) => Promise<{ value: T; entry: Entry | null; news?: () => Promise<News> }>): Promise<T> {
-    try {
-      const { value } = await this.#link.transaction(
-        async (client) => {
-          const { rows } = await client.query<Head>({ name: "head", text: `SELECT ${HEAD} FROM head FOR UPDATE` });
-          const head = required(rows[0]);
-          await this.#catchUp(client, head);
-          this.#source.begin(head.seq, head.key);
-          return { head, ...(await work(client, head)) };
-        },
-        async ({ head, entry, news }) => {
-          if (entry === null) return;
-          this.#partitions.add(Math.floor(this.#source.seq / head.partition_steps));
-          this.#note(entry);
-          this.#told = { log: head.log + 1, seq: this.#source.seq };
-          if (news !== undefined) this.options.onNews(await news());
-        },
-      );
-      return value;
-    } catch (error) {
-      // What was recorded is not stored: memory follows the database.
-      this.#recorder.forget();
-      throw error;
+  /**
+   * A transaction that holds the head. `entry` is what was told to others, `null` when nothing was written. One that the
+   * database gives up because of another is done again; as that takes back all that it did, `work` begins anew.
+   */
+  async #locked<T>(work: (client: Client, head: Head) => Promise<Locked<T>>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#lockedOnce(work);
+      } catch (error) {
+        // What was recorded is not stored: memory follows the database.
+        this.#recorder.forget();
+        if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+      }
     }
+  }
+
+  async #lockedOnce<T>(work: (client: Client, head: Head) => Promise<Locked<T>>): Promise<T> {
+    const { value } = await this.#link.transaction(
+      async (client) => {
+        const { rows } = await client.query<Head>({ name: "head", text: `SELECT ${HEAD} FROM head FOR UPDATE` });
+        const head = required(rows[0]);
+        await this.#catchUp(client, head);
+        this.#source.begin(head.seq, head.key);
+        return { head, ...(await work(client, head)) };
+      },
+      async ({ head, entry, news }) => {
+        if (entry === null) return;
+        this.#partitions.add(Math.floor(this.#source.seq / head.partition_steps));
+        this.#note(entry);
+        this.#told = { log: head.log + 1, seq: this.#source.seq };
+        if (news !== undefined) this.options.onNews(await news());
+      },
+    );
+    return value;
   }
 
   /** The connection is new, or somebody else committed. */
