@@ -106,6 +106,12 @@ test("a WebSocket without the right token is closed with 4401 after its upgrade"
   }
 });
 
+test("a WebSocket's token is the query parameter when there is one, and the sub-protocol only without it", () => {
+  const access = createAccess({ token: "right", corsOrigins: [], loopback: true, publicUrl: null });
+  const table: readonly (readonly [string | null, string, boolean])[] = [["right", "wrong", true], ["wrong", "right", false], ["", "right", false], [null, "right", true], [null, "a, right", true], [null, "right, a", false], [null, "", false]];
+  for (const [query, protocols, fine] of table) assert.equal(access.authorizesSocket(query, protocols), fine, `${query} ${protocols}`);
+});
+
 test("the last sub-protocol is the token, the first one is echoed", async () => {
   const ascii = await startTrace({ auth_token: "plain-token" });
   const table: readonly (readonly [string, boolean, string])[] = [["toolsrv, plain-token", true, "toolsrv"], ["plain-token", true, "plain-token"], ["plain-token, toolsrv", false, "plain-token"]];

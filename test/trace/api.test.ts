@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { suite } from "../lib/suite.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { EVENT_KINDS } from "../../runtime/trace/model.js";
 import { type Json, OVER_DATABASE, type RunningTrace, sampleRun, startTrace, until } from "./lib.js";
 
 const test = suite("trace api");
@@ -135,6 +136,33 @@ test("stats is flat, has its fields in order and counts what is there", async ()
   assert.deepEqual([json["total_runs"], json["completed"], json["failed"], json["total_tokens_input"], json["queue_max"], json["events_dropped"]], [2, 1, 1, 84, 50_000, 0]);
   assert.equal(json["avg_duration_ms"], (210 + 350 + 620) / 3);
   assert.ok((json["db_size_bytes"] as number) > 0 && (json["blob_size_bytes"] as number) > 0);
+});
+
+test("stats show what sampling, the cap and the queue's bound did", async () => {
+  const none = await startTrace({ sample_rate: 0, queue_maxsize: 700 });
+  assert.deepEqual([(await none.get("/api/stats")).json["last_write_latency_ms"], (await none.get("/api/stats")).json["p99_write_latency_ms"], (await none.get("/api/health")).json["project_name"]], [null, null, null]);
+  await none.ingest(sampleRun("s"));
+  const skipped = (await none.get("/api/stats")).json;
+  assert.deepEqual([skipped["events_sampled_out"], skipped["events_processed"], skipped["total_runs"], skipped["queue_max"], typeof skipped["p99_write_latency_ms"]], [7, 0, 0, 700, "number"]);
+  await none.dispose();
+  const capped = await startTrace({ per_run_event_cap: 3 });
+  await capped.ingest([...sampleRun("a"), ...sampleRun("b")]);
+  const { json } = await capped.get("/api/stats");
+  assert.deepEqual([json["runs_throttled"], json["events_dropped"], json["completed"]], [2, 0, 2]);
+  await capped.dispose();
+});
+
+test("each of the 18 event types is taken, and its payload kept where the type has one", async () => {
+  const without = ["run_start", "run_end", "agent_action", "retry"];
+  await trace.ingest(EVENT_KINDS.map(({ name }) => ({ run_id: "kinds", event_id: `k-${name}`, event_type: name, payload: { of: name } })));
+  const steps = (await trace.get("/api/runs/kinds/journey")).json["steps"] as Json[];
+  assert.deepEqual([EVENT_KINDS.length, steps.length], [18, 18]);
+  for (const step of steps) {
+    const type = String(step["event_type"]);
+    assert.equal(step["blob_path"] === null, without.includes(type), type);
+    assert.equal((await trace.get(`/api/runs/kinds/steps/k-${type}/full`)).status, without.includes(type) ? 404 : 200, type);
+  }
+  await trace.send("DELETE", "/api/runs/kinds");
 });
 
 test("topology and tools answer every scope; an unknown run is empty, not 404", async () => {

@@ -212,6 +212,52 @@ test("a client that does not read is closed with 1013 when its outbox overflows;
   hub.stop();
 });
 
+test("a client that takes nothing for too long is closed with 1013, however little waits; one that reads stays", async () => {
+  let now = 1;
+  const hub = hubOf(emptyStore(), { stallMs: 5000, now: () => now });
+  const stalled = fakePeer();
+  const fast = fakePeer();
+  for (const peer of [stalled, fast]) hub.openTrace(peer, "r", false, 0);
+  await until(() => stalled.sent.length === 1 && fast.sent.length === 1);
+  stalled.mode = "queued";
+  stalled.bufferedBytes = 10;
+  hub.publish(frames(1));
+  now += 5002;
+  await until(() => stalled.closes.length > 0);
+  assert.deepEqual([stalled.closes, fast.closes, hub.size], [[1013], [], 1]);
+  hub.stop();
+});
+
+test("the list pings clients that are silent, unless they want none", async () => {
+  let now = 1;
+  const hub = hubOf(emptyStore(), { now: () => now });
+  const silent = fakePeer();
+  const heard = fakePeer();
+  const quiet = fakePeer();
+  hub.openRuns(silent, false, true);
+  hub.openRuns(heard, false, true);
+  hub.openRuns(quiet, false, false);
+  now += 15_000;
+  hub.heard(heard);
+  await until(() => silent.sent.length > 0);
+  assert.deepEqual([silent.sent, heard.sent, quiet.sent], [['{"msg_type":"ping","run_id":"","payload":{}}'], [], []]);
+  hub.stop();
+});
+
+test("a run's start and end are told to the list and to its own followers, not to those of other runs", async () => {
+  const hub = hubOf(emptyStore());
+  const own = fakePeer();
+  const other = fakePeer();
+  const all = fakePeer();
+  hub.openTrace(own, "r", false, 0);
+  hub.openTrace(other, "else", false, 0);
+  hub.openRuns(all, false, false);
+  await until(() => own.sent.length === 1 && other.sent.length === 1);
+  hub.publish({ frames: [], updates: [{ runId: "r", change: "ended", plain: '{"run_id":"r"}', extended: "{}" }], grown: [] });
+  assert.deepEqual([own, other, all].map((peer) => peer.sent.map((text) => (JSON.parse(text) as Message).msg_type)), [["catchup", "run_update"], ["catchup"], ["run_update"]]);
+  hub.stop();
+});
+
 test("what waited for a slow client is sent in order when it reads again", async () => {
   const hub = hubOf(emptyStore(), { outboxBytes: 100_000 });
   const peer = fakePeer();

@@ -133,6 +133,27 @@ test("answers are held back while the store is behind, and go one after the othe
   assert.deepEqual(order.at(-1), "second");
 });
 
+test("a batch that is lost counts as dropped and never as processed", async () => {
+  const counters = new Counters();
+  const lost: number[] = [];
+  const queue = new IngestQueue({
+    counters, maxEvents: 9, maxBytes: 1e9, batchSize: 2, lingerMs: 0, monotonic: () => 0, store: { write: () => Promise.reject(new Error("no")) }, onFailed: (_, events) => void lost.push(events), onReach: () => undefined,
+  });
+  queue.offer([...one, ...one], 10);
+  assert.equal((await queue.flushed(2))?.message, "no");
+  assert.deepEqual([counters.processed, counters.dropped, counters.lastLatencyMs, lost], [0, 2, null, [2]]);
+});
+
+test("p99 of the batches is the nearest rank over the last thousand", () => {
+  const counters = new Counters();
+  assert.equal(counters.p99(), null);
+  counters.batch(1);
+  counters.batch(9);
+  assert.deepEqual([counters.p99(), counters.lastLatencyMs], [9, 9]);
+  for (let elapsed = 1; elapsed <= 1000; elapsed++) counters.batch(elapsed);
+  assert.equal(counters.p99(), 990);
+});
+
 test("a stop lets every answer go", async () => {
   const { queue, encoded, take } = gated();
   for (const from of ["a", "b", "c"]) queue.take(encoded(10, from));

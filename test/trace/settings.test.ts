@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readTraceFlags, traceSettings } from "../../runtime/serve/trace.js";
-import { resolveSettings, SETTINGS } from "../../runtime/trace/settings.js";
+import { environmentSettings, resolveSettings, SETTINGS } from "../../runtime/trace/settings.js";
 import { suite } from "../lib/suite.js";
 import { temporaryDirectory } from "./lib.js";
 
@@ -35,6 +35,7 @@ test("every setting is a flag and a variable", () => {
     const flag = name.replaceAll("_", "-");
     const word = row.kind === "switch" ? [`--no-${flag}`] : [`--${flag}`, "x"];
     assert.deepEqual(readTraceFlags(word), { [name]: row.kind === "switch" ? false : "x" }, name);
+    assert.deepEqual(environmentSettings({ [`TRACE_SERVICE_${name.toUpperCase()}`]: "x", [`OTHER_${name.toUpperCase()}`]: "y" }), { [name]: "x" }, name);
   }
 });
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { suite } from "../lib/suite.js";
 import { storeContract } from "./contract.js";
 import { incoming, type Json, type LocalStore, openLocalStore, sampleRun, temporaryDirectory } from "./lib.js";
@@ -47,6 +48,22 @@ test("no byte of a deleted run stays in any file after a graceful stop", async (
   assert.equal(payloads, 6, "only the payloads of the run that is left");
   await rm(directory, { recursive: true, force: true });
 });
+
+test("a payload that can't be erased holds up neither the deletion nor later batches", () =>
+  withStore((store) => {
+    record(store, sampleRun("gone"));
+    record(store, sampleRun("kept"));
+    const payloads = new Database(store.layout.payloads);
+    payloads.exec("CREATE TRIGGER stuck BEFORE DELETE ON payloads BEGIN SELECT RAISE(ABORT, 'stuck'); END");
+    assert.ok(store.writer.deleteRun("gone"));
+    assert.throws(() => store.settle(), /stuck/);
+    assert.deepEqual(runs(store).runs.map((run) => run.run_id), ["kept"]);
+    assert.equal(record(store, sampleRun("after")).stored, 7);
+    payloads.exec("DROP TRIGGER stuck");
+    payloads.close();
+    store.settle();
+    assert.deepEqual(store.writer.doomed(), []);
+  }));
 
 test("a full disk refuses the batch whole, and the store goes on when there is room", () =>
   withStore(

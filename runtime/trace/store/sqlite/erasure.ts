@@ -92,13 +92,19 @@ export class Erasure {
     const entry = this.#sql.all.all().find((row) => row.indexed === 1);
     if (entry === undefined) return false;
     const seqs = steps.seqsOf(entry.root, limit);
-    payloads.exec("BEGIN IMMEDIATE");
-    for (const seq of seqs) steps.erasePayload(seq);
-    payloads.exec("COMMIT");
-    traces.exec("BEGIN IMMEDIATE");
-    for (const seq of seqs) steps.erase(seq);
-    if (seqs.length < limit) this.#sql.drop.run(entry.root);
-    traces.exec("COMMIT");
+    try {
+      payloads.exec("BEGIN IMMEDIATE");
+      for (const seq of seqs) steps.erasePayload(seq);
+      payloads.exec("COMMIT");
+      traces.exec("BEGIN IMMEDIATE");
+      for (const seq of seqs) steps.erase(seq);
+      if (seqs.length < limit) this.#sql.drop.run(entry.root);
+      traces.exec("COMMIT");
+    } catch (error) {
+      // A transaction that stays open would refuse every later batch.
+      for (const db of [traces, payloads]) if (db.inTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
     if (seqs.length < limit) for (const db of [traces, payloads]) db.pragma("incremental_vacuum(2000)");
     return true;
   }
