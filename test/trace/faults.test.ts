@@ -1,8 +1,9 @@
 /** What goes wrong around a service: disks that fill, files that rot, bodies and clients that mean no good. */
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { open, rm, stat } from "node:fs/promises";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
@@ -55,6 +56,28 @@ interface Disk {
   release(): Promise<void>;
 }
 
+/** A small file system with a ballast file in it; `null` where none can be mounted. */
+async function smallDisk(): Promise<Disk | null> {
+  const home = await temporaryDirectory();
+  const at = join(home, "disk");
+  await mkdir(at);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=40m", "tmpfs", at], { stdio: "ignore" });
+  } catch {
+    await rm(home, { recursive: true });
+    return null;
+  }
+  await writeFile(join(at, "ballast"), Buffer.alloc(34 * 1024 * 1024));
+  return {
+    directory: join(at, "data"), prefix: [],
+    grow: () => rm(join(at, "ballast")),
+    async release() {
+      execFileSync("umount", ["-l", at], { stdio: "ignore" });
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
 /** A process whose files may not grow beyond a few megabytes, until it is told otherwise; `null` without prlimit. */
 async function smallFiles(): Promise<Disk | null> {
   try {
@@ -65,12 +88,13 @@ async function smallFiles(): Promise<Disk | null> {
   const directory = await temporaryDirectory();
   return {
     directory, prefix: ["prlimit", "--fsize=3000000:"],
-    grow: async (pid) => void execFileSync("prlimit", ["--pid", String(pid), "--fsize=unlimited:"]),
+    // The limit ends with the process.
+    grow: async (pid) => void spawnSync("prlimit", ["--pid", String(pid), "--fsize=unlimited:"]),
     release: () => rm(directory, { recursive: true, force: true }),
   };
 }
 
-async function fillAndRecover(disk: Disk): Promise<void> {
+async function fillAndStop(disk: Disk, when: "full" | "room again"): Promise<void> {
   const { child, url, ended, told } = await startProcess(disk.directory, disk.prefix);
   try {
     const confirmed: string[] = [];
@@ -98,10 +122,13 @@ async function fillAndRecover(disk: Disk): Promise<void> {
     const otlp = await fetch(`${url}/v1/traces`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: "ab".repeat(16), spanId: "cd".repeat(8), name: "x", startTimeUnixNano: "1700000000000000000", endTimeUnixNano: "1700000000000000001" }] }] }] }) });
     assert.ok([200, 503].includes(otlp.status), "an exporter is told to come back, or its spans are tried");
 
-    await disk.grow(child.pid ?? 0);
-    await until(async () => (await send(batch++)) === 200);
+    if (when === "room again") {
+      await disk.grow(child.pid ?? 0);
+      await until(async () => (await send(batch++)) === 200);
+    }
     child.kill("SIGTERM");
     assert.equal(await ended, 0, told());
+    if (when === "full") await disk.grow(child.pid ?? 0);
     const layout = layoutOf(disk.directory);
     for (const path of [layout.traces, layout.payloads, layout.index]) {
       const db = new Database(path);
@@ -128,9 +155,11 @@ function noise(seed: number): string {
   return Array.from({ length: 400 }, () => ((state = (state * 48_271) % 2_147_483_647)).toString(36)).join("");
 }
 
-const limited = await smallFiles();
-if (limited === null) test.skip("files that may not grow any more refuse events with 507, and recover", "there is no prlimit here");
-else test("files that may not grow any more refuse events with 507, and recover", () => fillAndRecover(limited), { timeoutMs: 90_000 });
+for (const [name, when] of [["a disk that fills up refuses events with 507, counts them, keeps answering, and recovers", "room again"], ["a stop while the disk is full ends with 0, and what was confirmed is there", "full"]] as const) {
+  const disk = (await smallDisk()) ?? (process.stdout.write("  no tmpfs can be mounted here: a limit on files stands for the full disk\n"), await smallFiles());
+  if (disk === null) test.skip(name, "no tmpfs can be mounted here, and there is no prlimit");
+  else test(name, () => fillAndStop(disk, when), { timeoutMs: 90_000 });
+}
 
 test("a payload that is damaged, missing, cut or no object is 404, and the rest of the run is there", async () => {
   const first = await startTrace();

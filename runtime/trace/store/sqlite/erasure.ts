@@ -7,6 +7,7 @@ import type { Tally } from "../../record/tally.js";
 import type { Retention } from "../store.js";
 import { countersOf, tallyOf, withoutNested } from "../stored.js";
 import type { EventRecord } from "../rows.js";
+import { inTransaction } from "./full.js";
 import type { RunTable } from "./run-table.js";
 import type { Db } from "./schema.js";
 import type { StepTable } from "./step-table.js";
@@ -92,19 +93,13 @@ export class Erasure {
     const entry = this.#sql.all.all().find((row) => row.indexed === 1);
     if (entry === undefined) return false;
     const seqs = steps.seqsOf(entry.root, limit);
-    try {
-      payloads.exec("BEGIN IMMEDIATE");
+    inTransaction(payloads, () => {
       for (const seq of seqs) steps.erasePayload(seq);
-      payloads.exec("COMMIT");
-      traces.exec("BEGIN IMMEDIATE");
+    });
+    inTransaction(traces, () => {
       for (const seq of seqs) steps.erase(seq);
       if (seqs.length < limit) this.#sql.drop.run(entry.root);
-      traces.exec("COMMIT");
-    } catch (error) {
-      // A transaction that stays open would refuse every later batch.
-      for (const db of [traces, payloads]) if (db.inTransaction) db.exec("ROLLBACK");
-      throw error;
-    }
+    });
     if (seqs.length < limit) for (const db of [traces, payloads]) db.pragma("incremental_vacuum(2000)");
     return true;
   }

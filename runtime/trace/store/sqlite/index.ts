@@ -41,7 +41,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
     };
     const notices: { readonly [notice: string]: (value: unknown) => void } = {
       merged: (seq) => void writer.call("merged", seq).catch(died),
-      copied: () => void writer.call("restartLogs").catch(died),
+      copied: () => void writer.call("restartLogs").catch((error: unknown) => log("warn", `the logs can't be copied: ${String(error)}`)),
       unindexed: (root) => void writer.call("unindexed", root).then(erase).catch((error: unknown) => log("error", String(error))),
       failed: (message) => log("warn", `search can't be brought up to date: ${String(message)}`),
     };
@@ -49,7 +49,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
       Array.from({ length: readerCount }, () => start("reader-thread", { layout: options.layout }, (_, message) => log("warn", String(message)))),
     );
     const indexer = await start("indexer-thread", { layout: options.layout, pressure }, (notice, value) => notices[notice]?.(value));
-    return compose(options.layout.directory, writer, readers, indexer, async () => {
+    return compose(options.layout.directory, writer, readers, indexer, log, async () => {
       closing = true;
       await Promise.all(readers.map((reader) => reader.close()));
       await indexer.close();
@@ -66,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Trac
   }
 }
 
-function compose(place: string, writer: Thread, readers: readonly Thread[], indexer: Thread, close: () => Promise<void>): TraceStore {
+function compose(place: string, writer: Thread, readers: readonly Thread[], indexer: Thread, log: SqliteStoreOptions["log"], close: () => Promise<void>): TraceStore {
   let waking = false;
   let tell: (news: News) => void = () => undefined;
   const wake = (): void => {
@@ -77,7 +77,7 @@ function compose(place: string, writer: Thread, readers: readonly Thread[], inde
   /** Until nothing of a deleted run is left in any file. */
   const clean = async (): Promise<void> => {
     while (((await writer.call("doomed")) as readonly unknown[]).length > 0) {
-      await indexer.call("unindex");
+      for (const root of (await indexer.call("unindex")) as readonly number[]) await writer.call("unindexed", root);
       if ((await writer.call("erase", ERASE_STEPS)) !== true) await new Promise((resolve) => setImmediate(resolve));
     }
   };
@@ -120,7 +120,12 @@ function compose(place: string, writer: Thread, readers: readonly Thread[], inde
       await clean();
     },
     async close() {
-      await clean();
+      try {
+        await clean();
+      } catch (error) {
+        // Nobody sees a deleted run, and its rows say what is left to do.
+        log("warn", `what was deleted is overwritten at the next stop: ${String(error)}`);
+      }
       await close();
     },
   };

@@ -7,6 +7,7 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { answerCalls } from "../thread.js";
+import { isFull } from "./full.js";
 import type { Layout } from "./schema.js";
 import { Indexer } from "./indexer.js";
 
@@ -50,21 +51,23 @@ function work(idle: boolean): void {
   } catch (error) {
     // A full disk, as a rule: search falls behind and catches up when there is room.
     tell("failed")(error instanceof Error ? error.message : String(error));
+    if (isFull(error)) indexer.shrink();
     timer = setTimeout(work, 1000, false);
   }
 }
 
 answerCalls(port, {
   open: () => work(false),
-  wake: () => work(false),
+  wake: () => {
+    indexer.retell();
+    work(false);
+  },
   /** Does everything there is to do now. */
   finish: () => {
     while (indexer.step(true));
   },
   /** Takes all deleted runs out. */
-  unindex: () => {
-    while (indexer.unindex());
-  },
+  unindex: () => indexer.unindex(),
   close: () => {
     clearTimeout(timer);
     clearImmediate(immediate);

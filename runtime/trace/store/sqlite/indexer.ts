@@ -8,7 +8,8 @@ import { gunzipSync } from "node:zlib";
 import { indexedText, searchText } from "../search-text.js";
 import { eventHash, marksRun, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
-import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
+import { checkpoint, inTransaction } from "./full.js";
+import { type Db, type Layout, openForCheckpoint, openForReading, openForWriting } from "./schema.js";
 
 /** Steps of one transaction of the full text. */
 const TEXT_BATCH = 500;
@@ -60,9 +61,20 @@ export class Indexer {
     return idle && last > this.#ids ? this.#mergeIds(last) : false;
   }
 
-  /** Takes one deleted run out of the index; false when there is none. */
-  unindex(): boolean {
-    return this.#unindexOne();
+  /** Takes the deleted runs out of the index; returns those that the recorder has not noted yet, some when there are many. */
+  unindex(): readonly number[] {
+    while (this.#unindexOne());
+    return this.#sql.doomed.all();
+  }
+
+  /** Tells of the deleted runs that are out of the index again: the recorder may have had no room to note it. */
+  retell(): void {
+    this.#reported.clear();
+  }
+
+  /** Leaves the room that a transaction without an end took to those who have none. */
+  shrink(): void {
+    checkpoint(this.#index, "TRUNCATE");
   }
 
   /** Copies logs that have grown into their files. */
@@ -70,16 +82,18 @@ export class Indexer {
     let copied = false;
     for (const file of ["traces", "payloads"] as const) {
       if (logBytes(this.layout[file]) < LOG_BYTES) continue;
-      const db = openForWriting(this.layout, file);
-      db.pragma("wal_checkpoint(PASSIVE)");
-      db.close();
-      copied = true;
+      const db = openForCheckpoint(this.layout, file);
+      try {
+        copied = checkpoint(db, "PASSIVE") || copied;
+      } finally {
+        db.close();
+      }
     }
     if (copied) this.events.copied();
   }
 
   close(): void {
-    this.#index.pragma("wal_checkpoint(TRUNCATE)");
+    checkpoint(this.#index, "TRUNCATE");
     for (const db of [this.#index, this.#traces, this.#payloads]) db.close();
   }
 
@@ -87,10 +101,10 @@ export class Indexer {
     const rows = this.#sql.after.all(this.#text, TEXT_BATCH);
     const lastRow = rows.at(-1);
     if (lastRow === undefined) return false;
-    this.#index.exec("BEGIN IMMEDIATE");
-    for (const row of rows) if (row.doomed === 0) this.#sql.addWords.run(row.seq, this.#textOf(row));
-    this.#sql.saveProgress.run("text", lastRow.seq);
-    this.#index.exec("COMMIT");
+    inTransaction(this.#index, () => {
+      for (const row of rows) if (row.doomed === 0) this.#sql.addWords.run(row.seq, this.#textOf(row));
+      this.#sql.saveProgress.run("text", lastRow.seq);
+    });
     this.#text = lastRow.seq;
     return true;
   }
@@ -108,10 +122,10 @@ export class Indexer {
     }
     // In order of the index, so that each of its pages is touched once.
     const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
-    this.#index.exec("BEGIN IMMEDIATE");
-    for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
-    this.#sql.saveProgress.run("ids", upTo);
-    this.#index.exec("COMMIT");
+    inTransaction(this.#index, () => {
+      for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
+      this.#sql.saveProgress.run("ids", upTo);
+    });
     this.#ids = upTo;
     this.events.merged(upTo);
     return true;
@@ -127,26 +141,28 @@ export class Indexer {
     const root = roots.find((candidate) => !this.#reported.has(candidate));
     if (root === undefined) return false;
     if (this.#sql.isGone.get(root) === undefined) {
-      let from = 0;
       // All of it is one transaction: text may be taken out of the index only once.
-      this.#index.exec("BEGIN IMMEDIATE");
-      for (;;) {
-        const rows = this.#sql.eventsOf.all(root, from, UNINDEX_BATCH);
-        for (const row of rows) {
-          if (row.seq <= this.#text) this.#sql.removeWords.run(row.seq, this.#textOf(row));
-          if (row.seq <= this.#ids) for (const { hash, seq } of idEntries(row)) this.#sql.removeId.run(hash, seq);
-        }
-        const lastRow = rows.at(-1);
-        if (lastRow === undefined) break;
-        from = lastRow.seq;
-      }
-      this.#sql.markGone.run(root);
-      this.#index.exec("COMMIT");
+      inTransaction(this.#index, () => this.#takeOut(root));
     }
     // The recorder's thread notes it; until then the row is still there.
     this.#reported.add(root);
     this.events.unindexed(root);
     return true;
+  }
+
+  #takeOut(root: number): void {
+    let from = 0;
+    for (;;) {
+      const rows = this.#sql.eventsOf.all(root, from, UNINDEX_BATCH);
+      for (const row of rows) {
+        if (row.seq <= this.#text) this.#sql.removeWords.run(row.seq, this.#textOf(row));
+        if (row.seq <= this.#ids) for (const { hash, seq } of idEntries(row)) this.#sql.removeId.run(hash, seq);
+      }
+      const lastRow = rows.at(-1);
+      if (lastRow === undefined) break;
+      from = lastRow.seq;
+    }
+    this.#sql.markGone.run(root);
   }
 
   #textOf(row: EventRecord): string {

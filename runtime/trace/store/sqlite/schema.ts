@@ -100,6 +100,17 @@ export function openForWriting(layout: Layout, file: StoreFile): Db {
   });
 }
 
+/** Opens a file of the directory to copy its log: without a write, which a full disk would refuse. @throws StoreOpenError */
+export function openForCheckpoint(layout: Layout, file: StoreFile): Db {
+  const path = layout[file];
+  return guarded(path, () => {
+    const db = new Database(path, { fileMustExist: true });
+    db.pragma("synchronous = NORMAL");
+    db.pragma("busy_timeout = 5000");
+    return db;
+  });
+}
+
 /** Opens a file of the directory for reading; it must exist. @throws StoreOpenError */
 export function openForReading(layout: Layout, file: StoreFile, cacheKb = 16_000): Db {
   const path = layout[file];

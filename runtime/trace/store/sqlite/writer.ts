@@ -9,6 +9,7 @@ import { endRun, type RunRow, type RunState } from "../../record/run-state.js";
 import { type BatchOutcome, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { type Doomed, Erasure } from "./erasure.js";
 import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
+import { checkpoint, inTransaction, isFull } from "./full.js";
 import { recordedEvent } from "../rows.js";
 import { RunTable } from "./run-table.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
@@ -223,13 +224,13 @@ export class SqliteWriter implements RecorderSource {
 
   /** Bytes of the write-ahead logs are bounded by this: called when the indexer has copied most of them. */
   restartLogs(): void {
-    for (const db of [this.#db, this.#payloads]) db.pragma("wal_checkpoint(PASSIVE)");
+    for (const db of [this.#db, this.#payloads]) checkpoint(db, "PASSIVE");
   }
 
   close(): void {
     this.#merged.close();
     for (const db of [this.#payloads, this.#db]) {
-      db.pragma("wal_checkpoint(TRUNCATE)");
+      checkpoint(db, "TRUNCATE");
       db.close();
     }
   }
@@ -238,15 +239,9 @@ export class SqliteWriter implements RecorderSource {
 
   /** Both files or none, as far as a crash between their commits allows; memory follows the files. */
   #transaction<T>(before: number, work: () => T): T {
-    this.#payloads.exec("BEGIN IMMEDIATE");
     try {
-      this.#db.exec("BEGIN IMMEDIATE");
-      const result = work();
-      this.#payloads.exec("COMMIT");
-      this.#db.exec("COMMIT");
-      return result;
+      return inTransaction(this.#db, () => inTransaction(this.#payloads, work));
     } catch (error) {
-      for (const db of [this.#db, this.#payloads]) if (db.inTransaction) db.exec("ROLLBACK");
       this.#seq = before;
       this.#recorder.forget();
       this.#sums.forget();
@@ -303,12 +298,4 @@ export class SqliteWriter implements RecorderSource {
     return null;
   }
 
-}
-
-/** A log, its shared memory or a file that could not grow. */
-const FULL: ReadonlySet<string> = new Set(["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_TRUNCATE", "ENOSPC"]);
-
-function isFull(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return FULL.has(code);
 }
