@@ -3,7 +3,7 @@
  * scalars are decided by scalars.ts, and keys, merges and aliases here, so that existing catalogs keep their meaning.
  * Never throws for bad input, and never does unbounded work: size, depth and alias expansion are limited.
  */
-import { Composer, Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type CST, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import { Composer, CST, Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { formatPath, type Reporter } from "../diagnostics.js";
 import type { At, SourceFile } from "../ir.js";
 import { plainScalar, type ScalarValue } from "./scalars.js";
@@ -14,10 +14,18 @@ export const MAX_BYTES = 1_000_000;
 export const MAX_DEPTH = 20;
 /** Most nodes that aliases may add. */
 export const MAX_ALIAS_NODES = 100_000;
+/** Most aliases, each of which adds a node at least: so many are refused before a tree is made of them. */
+const MAX_ALIASES = 50_000;
 /** Open collections beyond which composing isn't tried; values are held to MAX_DEPTH. */
 const MAX_SYNTAX_DEPTH = 100;
-/** Lexical parts; a catalog of a million bytes written in the densest way has fewer. */
+/** Lexical parts and lines; a catalog of a million bytes written in the densest way has fewer. */
 const MAX_LEXEMES = 500_000;
+/** The limits that are known before there is a tree, by the code of what is over them. */
+const LIMITS = { TS0005: MAX_DEPTH, TS0006: MAX_ALIASES, TS0013: MAX_LEXEMES } as const;
+interface Refused {
+  readonly refused: keyof typeof LIMITS;
+  readonly offset: number;
+}
 /** Syntax errors shown; a file that is no YAML has one on every line. */
 const MAX_SYNTAX_ERRORS = 10;
 
@@ -38,8 +46,7 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
   const lines = new LineCounter();
   const tokens = readTokens(source.text, lines);
   if (!Array.isArray(tokens)) {
-    if (tokens.refused === "depth") reporter.report("TS0005", { limit: MAX_DEPTH }, null, { offset: tokens.offset });
-    else reporter.report("TS0013", { limit: MAX_LEXEMES }, null, { offset: tokens.offset });
+    reporter.report(tokens.refused, { limit: LIMITS[tokens.refused] }, null, { offset: tokens.offset });
     return { doc: new Document(null), lines, value: undefined };
   }
   const docs = compose(tokens, source.text.length);
@@ -62,16 +69,19 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
  * Syntax tokens of the text. Composing them is recursive and costs memory for each, so nesting and number are bounded
  * here, where reading is still a loop.
  */
-function readTokens(text: string, lines: LineCounter): CST.Token[] | { readonly refused: "depth" | "number"; readonly offset: number } {
+function readTokens(text: string, lines: LineCounter): CST.Token[] | Refused {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
-  let lexemes = 0;
+  let [lexemes, aliases] = [0, 0];
+  const refuse = (refused: Refused["refused"]): Refused => ({ refused, offset: parser.offset });
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
     lexemes += 1;
-    if (parser.stack.length > MAX_SYNTAX_DEPTH) return { refused: "depth", offset: parser.offset };
-    if (lexemes > MAX_LEXEMES) return { refused: "number", offset: parser.offset };
+    if (CST.tokenType(lexeme) === "alias") aliases += 1;
+    if (parser.stack.length > MAX_SYNTAX_DEPTH) return refuse("TS0005");
+    if (aliases > MAX_ALIASES) return refuse("TS0006");
+    if (lexemes + lines.lineStarts.length > MAX_LEXEMES) return refuse("TS0013");
   }
   tokens.push(...parser.end());
   return tokens;

@@ -41,7 +41,7 @@ export const CODES = defineCodes({
   TS0010: { severity: "error", title: "number cannot be kept exactly", message: "{value} cannot be kept exactly as a number", help: "quote it if the store keeps text; otherwise stay within ±9007199254740991" },
   TS0011: { severity: "error", title: "file is not UTF-8", message: "'{file}' is not UTF-8 text", help: "save it as UTF-8" },
   TS0012: { severity: "info", title: "more of the same", message: "more problems with the code {code} are not shown", help: "correct those that are shown first" },
-  TS0013: { severity: "error", title: "catalog has too many parts", message: "the catalog has more than {limit} words, brackets and marks", help: "no catalog of tools needs this many; look for a list of data that does not belong here" },
+  TS0013: { severity: "error", title: "catalog has too many parts", message: "the catalog has more than {limit} words, brackets, marks and lines", help: "no catalog of tools needs this many; look for a list of data that does not belong here" },
 
   // ---- shape ----------------------------------------------------------------------------------------------------
   TS0101: { severity: "error", title: "required key missing", message: "{where} needs the key '{key}'", help: "add it" },

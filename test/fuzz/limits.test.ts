@@ -11,8 +11,6 @@ const test = suite("fuzz: limits");
 const MAX_MB = 256;
 /** Of one text's compilation and its diagnostics as text, in processor time: other work of the machine does not count. */
 const MAX_MS = 2_000;
-/** Times that the limit may be exceeded on a shared machine: its processors run at half their speed at times. */
-const SLOWNESS = 2;
 /** What the process may keep; with the compiler's code and what is being thrown away it stays below MAX_MB. */
 const HEAP_MB = 160;
 
@@ -47,7 +45,7 @@ test("no hostile text ends the process, or takes over two seconds or 256 MB, or 
   assert.equal(ended, "");
   const results = told.filter(({ ms }) => ms !== undefined);
   assert.deepEqual(results.map(({ name }) => name), [...HOSTILE_TEXTS.keys()]);
-  assert.deepEqual(results.filter(({ ms = Infinity }) => ms > MAX_MS * SLOWNESS).map(({ name, ms }) => `${name}: ${ms} ms`), []);
+  assert.deepEqual(results.filter(({ ms = Infinity }) => ms > MAX_MS).map(({ name, ms }) => `${name}: ${ms} ms`), []);
   assert.deepEqual(results.filter(({ peakMb = Infinity }) => peakMb > MAX_MB).slice(0, 1).map(({ name, peakMb }) => `${name}: ${peakMb} MB`), []);
   assert.deepEqual(results.filter(({ placeless = [] }) => placeless.length > 0).map(({ name, placeless }) => `${name}: ${placeless?.join(" ")}`), []);
   assert.deepEqual(results.filter(({ compiles, codes = [] }) => compiles === false && codes.length === 0).map(({ name }) => name), [], "what does not compile says why");
@@ -61,7 +59,7 @@ test("the texts do what they are named for: some are catalogs after all, most ar
     return diagnostics.find(({ severity }) => severity === "error")?.code;
   };
   const table: readonly (readonly [name: string, code: string | undefined])[] = [
-    ["ten levels of ten aliases", "TS0006"], ["thirty levels of two aliases", "TS0006"], ["an alias of its own holder", "TS0009"], ["900,000 brackets", "TS0005"],
+    ["ten levels of ten aliases", "TS0006"], ["thirty levels of two aliases", "TS0006"], ["an alias of its own holder", "TS0009"], ["200,000 aliases", "TS0006"], ["a merge of 100,000 sources", "TS0006"], ["900,000 brackets", "TS0005"],
     ["an expression of 100,000 parentheses", "TS0208"], ["an expression of 100,000 terms", "TS0208"], ["an expression of 100,000 negations", "TS0208"],
     ["a filter tree of 10,000 levels", "TS0005"], ["a byte order mark", undefined], ["both line ends", undefined], ["directives", undefined],
   ];

@@ -102,6 +102,8 @@ test("aliases may expand to 100,000 nodes and no more", () => {
 
 test("a file of half a million lexical parts is refused before it costs memory", () => {
   assert.deepEqual(codesOf(`${HEAD}tools: [${"1, ".repeat(200_000)}]`), ["TS0013"]);
+  assert.deepEqual(codesOf(`${HEAD}meta: |\n${"\n".repeat(500_000)}  x`), ["TS0013"], "lines inside a scalar are parts too");
+  assert.deepEqual(codesOf(`${HEAD}x: &a 1\ny: [${"*a, ".repeat(50_001)}]`), ["TS0006"], "as many aliases are refused before they are read");
 });
 
 test("an alias inside its own anchor is refused, not followed", () => {
