@@ -7,6 +7,7 @@ import type { RecordedEvent, Recorder, RecorderSource } from "../../record/recor
 import type { RunRow } from "../../record/run-state.js";
 import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
 import type { Client } from "./driver.js";
+import { runsById } from "./run-table.js";
 
 export const RUN_COLUMNS_OF_R = RUN_COLUMNS.split(", ").map((column) => `r.${column}`).join(", ");
 export const EVENT_COLUMNS_OF_E = EVENT_COLUMNS.split(", ").map((column) => `e.${column}`).join(", ");
@@ -100,12 +101,9 @@ export class FetchedSource implements RecorderSource {
     for (const id of runs) this.#runs.set(id, null);
     for (const id of calls) this.#holders.set(id, null);
     const rows: RunRow[] = [];
-    if (runs.length > 0) {
-      const found = await client.query<RunRecord>({ name: "runs", text: `SELECT ${RUN_COLUMNS} FROM runs WHERE run_id = ANY($1)`, values: [runs] });
-      for (const row of found.rows.map(runRow)) {
-        this.#runs.set(row.runId, row);
-        rows.push(row);
-      }
+    for (const row of await runsById(client, runs)) {
+      this.#runs.set(row.runId, row);
+      rows.push(row);
     }
     if (calls.length > 0) {
       const found = await client.query<RunRecord & { call: string }>({
