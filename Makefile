@@ -40,7 +40,7 @@ e2e: build
 # where there is none.
 postgres: build
 	@.ci/postgres node dist/test/lib/run.js trace/postgres
-	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/api.test trace/feed trace/otlp trace/redact trace/emitters
+	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

@@ -1,63 +1,12 @@
-/** The pages in a real browser, over the real service: what a reader sees and does. */
+/** The pages in a real browser, over the real service: what a reader sees of runs, and does. */
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
-import { suite } from "../../lib/suite.js";
-import type { Json, RunningTrace } from "../lib.js";
-import { launch, noBrowser, openPage, startPages, startPrefixProxy, type Watched } from "./browser.js";
+import type { Json } from "../lib.js";
+import { at, failedRun, finish, pageSuite, startPrefixProxy, withPages } from "./browser.js";
 
-const suiteOf = suite("trace ui: browser");
-const reason = noBrowser();
-/** A browser on a busy machine takes its time. */
-const LIMIT = { timeoutMs: 90_000 };
-
-let browser: Browser;
-suiteOf.before(async () => {
-  if (reason === null) browser = await launch();
-});
-suiteOf.after(async () => {
-  if (reason === null) await browser.close();
-});
-
-function test(name: string, body: () => Promise<void>): void {
-  if (reason === null) suiteOf(name, body, LIMIT);
-  else suiteOf.skip(name, reason);
-}
-
-const T0 = Date.parse("2026-11-20T10:00:00Z");
-const at = (ms: number): string => new Date(T0 + ms).toISOString();
-
-/** A run with a failed call below a failed call, and payloads. */
-function failedRun(id: string): Json[] {
-  return [
-    { run_id: id, event_type: "run_start", timestamp: at(0), agent_name: "checkout_agent", tags: ["prod", "eu"], session_id: "chat-1" },
-    { run_id: id, event_type: "chain_start", timestamp: at(0), agent_name: "checkout_agent", payload: { inputs: { question: "Where is my order?" } } },
-    { run_id: `${id}-model`, parent_run_id: id, event_type: "chat_model_start", timestamp: at(100), agent_name: "ChatModel", model: "m-1", payload: { messages: [{ role: "user", content: "Where?" }] } },
-    { run_id: `${id}-model`, parent_run_id: id, event_type: "llm_end", timestamp: at(900), agent_name: "ChatModel", token_input: 1200, token_output: 34, payload: { text: "call the tool" } },
-    { run_id: `${id}-tool`, parent_run_id: id, event_type: "tool_start", timestamp: at(1000), tool_name: "carrier_status", mcp_server: "logistics", payload: { input: { order: 4711 } } },
-    { run_id: `${id}-http`, parent_run_id: `${id}-tool`, event_type: "chain_start", timestamp: at(1100), agent_name: "http_request" },
-    { run_id: `${id}-http`, parent_run_id: `${id}-tool`, event_type: "chain_error", timestamp: at(1900), agent_name: "http_request", error_message: "ConnectTimeout after 800 ms" },
-    { run_id: `${id}-tool`, parent_run_id: id, event_type: "tool_error", timestamp: at(2000), tool_name: "carrier_status", mcp_server: "logistics", error_message: "tool failed" },
-    { run_id: id, event_type: "chain_error", timestamp: at(2100), agent_name: "checkout_agent", error_message: "step 2 failed" },
-  ];
-}
-
-async function withPages(given: Parameters<typeof startPages>[0], body: (trace: RunningTrace) => Promise<void>): Promise<void> {
-  const trace = await startPages(given);
-  try {
-    await body(trace);
-  } finally {
-    await trace.dispose();
-  }
-}
-
-/** The page is closed and did nothing that it must not do. */
-async function finish(watched: Watched): Promise<void> {
-  await watched.close();
-  assert.deepEqual(watched.faults, []);
-}
+const { test, openPage } = pageSuite("trace ui: runs");
 
 test("an empty service says what to do, and a run appears without a reload", () => withPages({}, async (trace) => {
-  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   await page.getByText("No runs yet").waitFor();
   await page.locator('.connection[data-state="live"]').waitFor();
@@ -72,7 +21,7 @@ test("an empty service says what to do, and a run appears without a reload", () 
 
 test("a failed run opens at the cause of its error", () => withPages({}, async (trace) => {
   await trace.ingest(failedRun("r1"));
-  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   const row = page.locator(".run-row");
   assert.match(await row.innerText(), /checkout_agent[^]*step 2 failed/);
@@ -94,7 +43,7 @@ test("a failed run opens at the cause of its error", () => withPages({}, async (
 
 test("a payload is read on demand, shown as a tree and copied", () => withPages({}, async (trace) => {
   await trace.ingest(failedRun("r1"));
-  const watched = await openPage(browser, `${trace.url}/ui/#/runs/r1`, { permissions: ["clipboard-read", "clipboard-write"] });
+  const watched = await openPage(`${trace.url}/ui/#/runs/r1`, { permissions: ["clipboard-read", "clipboard-write"] });
   const { page } = watched;
   const asked: string[] = [];
   page.on("request", (request) => request.url().endsWith("/full") && asked.push(request.url()));
@@ -116,7 +65,7 @@ test("a new step of an open run comes in live, each once, also after the connect
   await trace.ingest([{ run_id: "live", event_type: "chain_start", agent_name: "worker" }]);
   const proxy = await startPrefixProxy(trace, "/p");
   try {
-    const watched = await openPage(browser, `${proxy.url}/ui/#/runs/live`);
+    const watched = await openPage(`${proxy.url}/ui/#/runs/live`);
     const { page } = watched;
     const resumed: string[] = [];
     page.on("websocket", (socket) => socket.url().includes("/ws/trace/") && resumed.push(new URL(socket.url()).searchParams.get("since") ?? ""));
@@ -148,7 +97,7 @@ test("filters are the service's own, live in the address and survive a reload", 
     { run_id: `ok-${index}`, event_type: "chain_start", timestamp: at(10_000 + index), agent_name: `job_${index}`, tags: [index % 2 === 0 ? "even" : "odd"] },
     { run_id: `ok-${index}`, event_type: "chain_end", timestamp: at(20_000 + index), agent_name: `job_${index}` },
   ]).flat()]);
-  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   const foot = (text: string): Promise<void> => page.locator(".list-foot span", { hasText: text }).waitFor();
   await foot("100 of 151 runs loaded");
@@ -173,7 +122,7 @@ test("filters are the service's own, live in the address and survive a reload", 
 test("full-text search finds a word of a payload and opens its step", () => withPages({}, async (trace) => {
   await trace.ingest(failedRun("r1"));
   await trace.settle();
-  const watched = await openPage(browser, `${trace.url}/ui/#/?in=steps&q=4711`);
+  const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=4711`);
   const { page } = watched;
   assert.equal(await page.locator(".hit-row mark").first().innerText(), "4711");
   await page.locator(".hit-row").first().click();
@@ -184,7 +133,7 @@ test("full-text search finds a word of a payload and opens its step", () => with
 
 test("everything works by keys", () => withPages({}, async (trace) => {
   await trace.ingest([...failedRun("r1"), { run_id: "later", event_type: "chain_start", timestamp: at(9e6), agent_name: "later" }]);
-  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   await page.locator(".run-row").nth(1).waitFor();
   for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
@@ -211,158 +160,8 @@ test("everything works by keys", () => withPages({}, async (trace) => {
   await finish(watched);
 }));
 
-/** With characters that no sub-protocol may have. */
-const TOKEN = "open/sesame;1=";
-
-test("a service with a token asks for it once, refuses a wrong one, and is live with the right one", () => withPages({ auth_token: TOKEN }, async (trace) => {
-  const sent = await trace.send("POST", "/api/ingest?wait=1", failedRun("r1"), { authorization: `Bearer ${TOKEN}` });
-  assert.equal(sent.status, 200, sent.text);
-  const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /401/ });
-  const { page } = watched;
-  const input = page.getByLabel("Token", { exact: true });
-  await input.fill("wrong");
-  await input.press("Enter");
-  await page.getByText("did not accept this token").waitFor();
-  assert.equal(await page.locator(".run-row").count(), 0);
-  await input.fill(TOKEN);
-  await input.press("Enter");
-  await page.locator(".run-row", { hasText: "checkout_agent" }).waitFor();
-  await page.locator('.connection[data-state="live"]').waitFor();
-  assert.equal(await page.evaluate(`JSON.stringify([localStorage.length, sessionStorage.getItem("toolsrv.token")])`), JSON.stringify([0, TOKEN]));
-  await page.reload();
-  await page.locator('.connection[data-state="live"]').waitFor();
-  await page.locator(".run-row", { hasText: "checkout_agent" }).waitFor();
-  await finish(watched);
-}));
-
-test("a token that fits is a sub-protocol of the sockets, and in no address", () => withPages({ auth_token: "plain-token" }, async (trace) => {
-  const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /401/ });
-  const { page } = watched;
-  const sockets: string[] = [];
-  page.on("websocket", (socket) => sockets.push(socket.url()));
-  await page.getByLabel("Token", { exact: true }).fill("plain-token");
-  await page.keyboard.press("Enter");
-  await page.locator('.connection[data-state="live"]').waitFor();
-  assert.ok(sockets.length > 0);
-  assert.deepEqual(sockets.filter((url) => url.includes("plain-token")), []);
-  await finish(watched);
-}));
-
-test("hostile names and payloads are text", () => withPages({}, async (trace) => {
-  const evil = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>`;
-  const told = await trace.ingest([
-    { run_id: "x1", event_type: "chain_start", agent_name: evil, tags: [evil, "\u202egnp.exe"], session_id: evil, user_id: evil, model: evil, payload: { [evil]: evil, ["__proto__"]: { polluted: evil }, link: "javascript:window.hit=1" } },
-    { run_id: "x2", parent_run_id: "x1", event_type: "tool_start", tool_name: evil, mcp_server: evil },
-    { run_id: "x2", parent_run_id: "x1", event_type: "tool_error", tool_name: evil, mcp_server: evil, error_message: evil, summary: evil },
-    { run_id: "x1", event_type: "chain_error", agent_name: evil, error_message: evil },
-  ]);
-  assert.deepEqual(told["rejected"], []);
-  await trace.settle();
-  const watched = await openPage(browser, `${trace.url}/ui/`);
-  const { page } = watched;
-  // Beside the tags: those are filters.
-  await page.locator(".run-row .run-name").click();
-  await page.locator(".failure").waitFor();
-  await page.locator(".span").first().click();
-  await page.locator(".json-line").first().waitFor();
-  await page.locator(".ids").waitFor();
-  await page.getByRole("button", { name: "Steps", exact: true }).click();
-  await page.locator("#search").fill("onerror");
-  await page.locator(".hit-row").first().waitFor();
-  assert.equal(await page.locator("#app img, #app script").count(), 0);
-  assert.equal(await page.evaluate(`"hit" in window`), false);
-  await finish(watched);
-}));
-
-test("the policy of the pages refuses inline scripts, inline styles and other services", () => withPages({}, async (trace) => {
-  const watched = await openPage(browser, `${trace.url}/ui/`);
-  const { page } = watched;
-  await page.locator('.connection[data-state="live"]').waitFor();
-  await page.evaluate(`document.body.append(Object.assign(document.createElement("script"), { textContent: "window.hit = 1" }), Object.assign(document.createElement("style"), { textContent: "body { color: red }" }))`);
-  await page.evaluate(`fetch("http://127.0.0.1:1/").catch(() => null)`);
-  assert.equal(await page.evaluate(`"hit" in window`), false);
-  for (const rule of ["script-src-elem", "style-src-elem", "connect-src"]) assert.ok(watched.faults.some((fault) => fault.includes(`policy: ${rule}`)), `${rule}: ${watched.faults.join("\n")}`);
-  await watched.close();
-}));
-
-test("the theme follows the system until one is chosen, and the choice stays", () => withPages({}, async (trace) => {
-  const watched = await openPage(browser, `${trace.url}/ui/`, { colorScheme: "dark" });
-  const { page } = watched;
-  const ground = (): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
-  const dark = await ground();
-  await page.emulateMedia({ colorScheme: "light" });
-  const light = await ground();
-  assert.notEqual(dark, light);
-  await page.getByRole("button", { name: "Theme: system" }).click();
-  await page.getByRole("button", { name: "Theme: light" }).click();
-  assert.equal(await ground(), dark);
-  await page.reload();
-  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
-  assert.equal(await ground(), dark);
-  await finish(watched);
-}));
-
-test("a phone shows one thing at a time and never scrolls sideways", () => withPages({}, async (trace) => {
-  await trace.ingest(failedRun("r1"));
-  const watched = await openPage(browser, `${trace.url}/ui/`, { viewport: { width: 390, height: 800 } });
-  const { page } = watched;
-  const sideways = async (): Promise<number> =>
-    Number(await page.evaluate(`Math.max(...[...document.querySelectorAll(".page, .panes, .list, .run, .inspector-body, .rows")].map((element) => element.scrollWidth - element.clientWidth))`));
-  await page.locator(".run-row").waitFor();
-  assert.ok((await sideways()) <= 0);
-  await page.locator(".run-row").click();
-  await page.locator('.span[data-active="true"]', { hasText: "http_request" }).waitFor();
-  assert.equal(await page.locator(".list").isVisible(), false);
-  assert.equal(await page.locator(".inspector").count(), 0, "the cause is marked, and not put before the run");
-  assert.ok((await sideways()) <= 0);
-  await page.locator('.span[data-active="true"]').click();
-  await page.locator(".inspector .failure").waitFor();
-  assert.equal(await page.locator(".run").isVisible(), false);
-  assert.ok((await sideways()) <= 0);
-  await page.goBack();
-  await page.locator(".waterfall").waitFor();
-  await page.getByRole("button", { name: "All runs" }).click();
-  await page.locator(".run-row").waitFor();
-  await finish(watched);
-}));
-
-test("the pages work below any path of a proxy", () => withPages({}, async (trace) => {
-  await trace.ingest(failedRun("r1"));
-  const proxy = await startPrefixProxy(trace, "/tools/trace");
-  try {
-    const watched = await openPage(browser, `${proxy.url}/ui/`);
-    const { page } = watched;
-    await page.locator('.connection[data-state="live"]').waitFor();
-    await page.locator(".run-row").click();
-    await page.locator(".inspector .failure").waitFor();
-    await trace.ingest([{ run_id: "second", event_type: "chain_start", agent_name: "through_the_proxy" }]);
-    await page.locator(".run-row", { hasText: "through_the_proxy" }).waitFor();
-    await finish(watched);
-  } finally {
-    proxy.close();
-  }
-}));
-
-test("a service that goes away is said so", async () => {
-  const trace = await startPages();
-  try {
-    await trace.ingest(failedRun("r1"));
-    const watched = await openPage(browser, `${trace.url}/ui/`, { expected: /WebSocket|ERR_CONNECTION|Failed to load/ });
-    const { page } = watched;
-    await page.locator('.connection[data-state="live"]').waitFor();
-    await trace.stop();
-    await page.getByText("Offline, again in").waitFor();
-    assert.equal(await page.locator(".run-row").count(), 1, "what was read stays");
-    await page.locator(".run-row").click();
-    await page.getByText("does not answer").waitFor();
-    await finish(watched);
-  } finally {
-    await trace.dispose();
-  }
-});
-
 test("a run that does not exist is said so, and shown once it does", () => withPages({}, async (trace) => {
-  const watched = await openPage(browser, `${trace.url}/ui/#/runs/not%20yet`, { expected: /404/ });
+  const watched = await openPage(`${trace.url}/ui/#/runs/not%20yet`, { expected: /404/ });
   const { page } = watched;
   await page.getByText("No such run").waitFor();
   await trace.ingest([{ run_id: "not yet", event_type: "chain_start", agent_name: "late_one" }]);
@@ -389,7 +188,7 @@ test("a run of 50,000 steps is drawn at once, and only what is in view is an ele
     events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: index === 20_000 ? "tool_error" : "tool_end", timestamp: at(index * 2 + 2), tool_name: index === 20_000 ? "the_bad_one" : "step", ...(index === 20_000 ? { error_message: "bad" } : {}) });
   }
   for (let from = 0; from < events.length; from += 10_000) await trace.ingest(events.slice(from, from + 10_000));
-  const watched = await openPage(browser, `${trace.url}/ui/`);
+  const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   await page.locator(".run-row").waitFor();
   const firstMs = Number(await page.evaluate(FIRST_ROWS));
@@ -402,4 +201,4 @@ test("a run of 50,000 steps is drawn at once, and only what is in view is an ele
   await finish(watched);
 }));
 
-suiteOf.run();
+test.run();

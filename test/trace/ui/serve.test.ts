@@ -6,18 +6,13 @@ import { run } from "../../../generator/cli/main.js";
 import { memoryIo } from "../../lib/io.js";
 import { repo } from "../../lib/repo.js";
 import { Lines, start } from "../../lib/served.js";
-import { suite } from "../../lib/suite.js";
 import { temporaryDirectory } from "../lib.js";
-import { launch, noBrowser, openPage } from "./browser.js";
+import { finish, pageSuite } from "./browser.js";
 
-const test = suite("trace ui: calls of a server");
+const { test, openPage } = pageSuite("trace ui: calls of a server", existsSync(repo("out/server.js")) ? null : "out/server.js is not built: make out");
 
-const reason = noBrowser() ?? (existsSync(repo("out/server.js")) ? null : "out/server.js is not built: make out");
-const NAME = "a call of the served quickstart appears in the open list, and its page shows its steps, plan and catalog";
-
-const body = async (): Promise<void> => {
+test("a call of the served quickstart appears in the open list, and its page shows its steps, plan and catalog", async () => {
   const directory = await temporaryDirectory();
-  const browser = await launch();
   const envFile = join(directory, ".env");
   writeFileSync(envFile, `MOVIES_DB=${join(directory, "movies.db")}\n`);
   writeFileSync(join(directory, "films.jsonl"), ["Night of the Dead", "Day of the Dead", "Notting Hill"].map((title) => JSON.stringify({ title, major_genre: "Horror", distributor: "Paramount Pictures" })).join("\n"));
@@ -26,7 +21,7 @@ const body = async (): Promise<void> => {
   const server = start(repo("out/server.js"), ["--trace", "127.0.0.1:0", "--env-file", envFile, "--name", "films"], { env: { TRACE_SERVICE_DATA_DIR: join(directory, "trace"), TRACE_SERVICE_STARTUP_HEALTH_TIMEOUT_S: "60" } });
   try {
     const [, url = ""] = await server.sees(/trace on (\S+\/ui\/)/);
-    const watched = await openPage(browser, url);
+    const watched = await openPage(url);
     const { page } = watched;
     await page.locator('.connection[data-state="live"]').waitFor();
     const lines = new Lines(server);
@@ -51,18 +46,13 @@ const body = async (): Promise<void> => {
     await page.locator(".run-row", { hasText: "count_movies" }).locator(".status-failed").waitFor();
     await page.locator(".chip", { hasText: "plan:" }).click();
     await page.locator(".list-foot", { hasText: "1 run" }).waitFor();
-    await watched.close();
-    assert.deepEqual(watched.faults, []);
+    await finish(watched);
     lines.end();
     assert.equal(await server.ended, 0);
   } finally {
     await server.kill();
-    await browser.close();
     rmSync(directory, { recursive: true, force: true });
   }
-};
-
-if (reason === null) test(NAME, body, { timeoutMs: 90_000 });
-else test.skip(NAME, reason);
+});
 
 test.run();
