@@ -94,9 +94,24 @@ async function readText(host: Host, path: string, shown: string): Promise<string
     if (bytes !== null) return decode(bytes, shown);
     reporter.report("TS0002", { file: shown, detail: "there is no such file" }, null);
   } catch (error) {
-    reporter.report("TS0002", { file: shown, detail: error instanceof Error && "code" in error ? String(error.code) : "it cannot be opened" }, null);
+    reporter.report("TS0002", { file: shown, detail: unreadable(error) }, null);
   }
   return reporter.diagnostics;
+}
+
+function unreadable(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  switch (code) {
+    case "EISDIR":
+      return "it is a folder";
+    case "EACCES":
+    case "EPERM":
+      return "you may not read it";
+    case "ELOOP":
+      return "its links lead in a circle";
+    default:
+      return code === "" ? "it cannot be opened" : `it cannot be opened (${code})`;
+  }
 }
 
 function decode(bytes: Uint8Array, shown: string): string | readonly Diagnostic[] {

@@ -19,7 +19,8 @@ export function printText(diagnostics: readonly LocatedDiagnostic[], { text, col
   const lines = text === null ? [] : text.split(/\r\n|\n|\r/);
   return diagnostics.map((diagnostic) => {
     const { severity, code, tool, path, message, help, line, column, file } = diagnostic;
-    const head = `${paint(COLORS[severity], `${severity.toUpperCase()} ${code}`)} ${tool ?? path ?? ""}: ${printable(message)}`;
+    const subject = tool ?? path;
+    const head = `${paint(COLORS[severity], `${severity.toUpperCase()} ${code}`)}${subject === null ? "" : ` ${subject}`}: ${printable(message)}`;
     const place = line === null ? file : `${file}:${line}:${column ?? 1}`;
     const frame = line === null || column === null ? [] : codeFrame(lines, line, column);
     const advice = help === null ? [] : [`  = help: ${printable(help)}`];

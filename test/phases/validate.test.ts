@@ -96,6 +96,16 @@ test("--json yields JSON whatever goes wrong with the files", async () => {
   }
 });
 
+test("what concerns a whole file is told without an empty place, in words", async () => {
+  const table: readonly (readonly [readonly string[], { readonly [name: string]: string }, RegExp])[] = [
+    [["none.yaml"], {}, /^ERROR TS0002: cannot read 'none\.yaml': there is no such file\n {2}--> none\.yaml\n/],
+    [["."], {}, /^ERROR TS0002: cannot read '\.': it is a folder\n/],
+    [["tools.yaml", "--env-file", "."], { "tools.yaml": GOOD }, /^ERROR TS0002: cannot read '\.': it is a folder\n/],
+    [["tools.yaml"], { "tools.yaml": "" }, /^ERROR TS0003: /],
+  ];
+  for (const [args, files, want] of table) assert.match((await validate(files, args)).err, want);
+});
+
 test("values come from --env-file and never from the process environment", async () => {
   const text = GOOD.replace("./main.db", '"${MAIN_DB}"');
   const bare = await validate({ "tools.yaml": text }, ["tools.yaml"], { env: { MAIN_DB: "./x.db" } });
@@ -159,7 +169,7 @@ test("a policy that gives no answer is POL000", async () => {
     assert.deepEqual([code, first?.code], [EXIT.USAGE, "POL000"]);
     assert.match(first?.message ?? "", want);
   }
-  assert.match((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--policy", "none.rego"])).err, /POL000 : there is no policy file/);
+  assert.match((await validate({ "tools.yaml": GOOD }, ["tools.yaml", "--policy", "none.rego"])).err, /POL000: there is no policy file/);
 });
 
 test("the enterprise profile is asked for in two ways; another profile is a usage error", async () => {
