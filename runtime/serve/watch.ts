@@ -1,32 +1,70 @@
-/** Watches files by their folders, because editors replace a file rather than write into it. */
-import { watch as watchFolder, type FSWatcher } from "node:fs";
+/**
+ * Watches files. Their folders tell at once, also where an editor replaces a file rather than write into it. What
+ * folders do not tell (a file behind a link, a folder that is itself replaced, a mounted file system) a look at each
+ * file finds a second later.
+ */
+import { statSync, unwatchFile, watch as watchFolder, watchFile, type BigIntStats, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** An editor's save is several events; they count as one when they come within this time. */
 const SETTLE_MS = 60;
+const LOOK_MS = 1000;
 
 /** Calls `onChange` once after files were written, created, replaced or removed. Returns what stops it. */
-export function watchFiles(paths: readonly string[], onChange: () => void, onError: (error: Error) => void): () => void {
+export function watchFiles(paths: readonly string[], onChange: () => void): () => void {
   let timer: NodeJS.Timeout | null = null;
+  /** The files as they were when they were last told of. */
+  const told = new Map(paths.map((path) => [path, stateOf(path)]));
   const settle = (): void => {
     if (timer !== null) clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLE_MS);
+    timer = setTimeout(() => {
+      timer = null;
+      for (const path of paths) told.set(path, stateOf(path));
+      onChange();
+    }, SETTLE_MS);
   };
-  const watchers: FSWatcher[] = [];
-  for (const folder of new Set(paths.map((path) => dirname(path)))) {
+  const watchers = [...new Set(paths.map((path) => dirname(path)))].flatMap((folder) => {
     const names = new Set(paths.filter((path) => dirname(path) === folder).map((path) => basename(path)));
-    try {
-      const watcher = watchFolder(folder, { persistent: false }, (_, name) => {
-        if (name === null || names.has(name)) settle();
-      });
-      watcher.on("error", onError);
-      watchers.push(watcher);
-    } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
+    return watchNames(folder, names, settle) ?? [];
+  });
+  const looks = paths.map((path) => {
+    const look = (now: BigIntStats): void => {
+      if (textOf(now) !== told.get(path)) settle();
+    };
+    watchFile(path, { interval: LOOK_MS, persistent: false, bigint: true }, look);
+    return () => unwatchFile(path, look as never);
+  });
   return () => {
     if (timer !== null) clearTimeout(timer);
     for (const watcher of watchers) watcher.close();
+    for (const stop of looks) stop();
   };
 }
+
+/** `null` where the system has no events for this folder; the looks go on without them. */
+function watchNames(folder: string, names: ReadonlySet<string>, onEvent: () => void): FSWatcher | null {
+  try {
+    const watcher = watchFolder(folder, { persistent: false }, (_, name) => {
+      if (name === null || names.has(name)) onEvent();
+    });
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return null;
+  }
+}
+
+function stateOf(path: string): string {
+  try {
+    return textOf(statSync(path, { bigint: true }));
+  } catch {
+    return ABSENT;
+  }
+}
+
+/** What a look compares; a look at no file gives zeros. */
+function textOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+}
+
+const ABSENT = "0 0 0 0 0";

@@ -22,7 +22,9 @@ export interface StartOptions {
 
 /** Starts `node file args`, with the flags that this process was started with. */
 export function start(file: string, args: readonly string[] = [], { nodeArgs = [], env, ...options }: StartOptions = {}): Served {
-  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, "--", file, ...args], { stdio: "pipe", ...options, ...(env === undefined ? {} : { env: { ...process.env, ...env } }) });
+  // Found from here, in whatever folder the server starts.
+  const own = process.execArgv.map((flag) => (flag === "tsx" ? import.meta.resolve(flag) : flag));
+  const child = spawn(process.execPath, [...own, ...nodeArgs, "--", file, ...args], { stdio: "pipe", ...options, ...(env === undefined ? {} : { env: { ...process.env, ...env } }) });
   let stderr = "";
   const watchers = new Set<() => void>();
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,6 +1,7 @@
 /** `toolsrv serve` over a real file that is edited while it is served. */
 import * as assert from "node:assert/strict";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
@@ -116,6 +117,57 @@ class Watched {
     return JSON.parse(this.served.stderr().split("\n").findLast((line) => line.startsWith("held "))?.slice("held ".length) ?? "") as Held;
   }
 }
+
+test("a catalog behind links, in a folder that is replaced, or that is no file for a while, is served as it is saved", async () => {
+  const home = mkdtempSync(join(tmpdir(), "toolsrv-links-"));
+  const at = (...names: readonly string[]): string => join(home, ...names);
+  const write = (path: string, tool: string): void => writeFileSync(path, catalogWith(tool));
+  for (const folder of ["one", "two", "other"]) mkdirSync(at(folder));
+  write(at("one", "tools.yaml"), "count_one");
+  write(at("two", "tools.yaml"), "count_two");
+  // As orchestrators mount configuration: the file is a link through a link, which is replaced.
+  symlinkSync("one", at("current"));
+  symlinkSync(join("current", "tools.yaml"), at("tools.yaml"));
+  mkdirSync(at("plain"));
+  write(at("plain", "plain.yaml"), "count_plain");
+  const served = start(repo("bin/toolsrv"), ["serve", "tools.yaml", "plain/plain.yaml"], { cwd: home });
+  try {
+    const watched = new Watched(served);
+    await served.sees(/watching tools\.yaml, plain\.yaml/);
+    await watched.start();
+    const reloads = (name: string, act: () => void): Promise<void> => watched.tells(new RegExp(`reloaded ${name}\\.yaml`), act);
+    const refuses = (what: RegExp, act: () => void): Promise<void> => watched.tells(what, act);
+
+    await reloads("tools", () => {
+      symlinkSync("two", at("next"));
+      renameSync(at("next"), at("current"));
+    });
+    await reloads("tools", () => write(at("two", "tools.yaml"), "count_three"));
+
+    await reloads("plain", () => {
+      write(at("other", "plain.yaml"), "count_other");
+      renameSync(at("plain"), at("gone"));
+      renameSync(at("other"), at("plain"));
+    });
+    await reloads("plain", () => write(at("plain", "plain.yaml"), "count_again"));
+
+    const [file, away] = [at("plain", "plain.yaml"), at("plain", "away")];
+    await refuses(/cannot read 'plain\/plain\.yaml': there is no such file/, () => renameSync(file, away));
+    await refuses(/plain\.yaml is not a file any more/, () => mkdirSync(file));
+    rmSync(file, { recursive: true });
+    // A pipe that nobody writes to would hold up every later save.
+    await refuses(/plain\.yaml is not a file any more/, () => void execFileSync("mkfifo", [file]));
+    await reloads("plain", () => {
+      rmSync(file);
+      write(file, "count_last");
+    });
+    served.child.stdin.end();
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+    rmSync(home, { recursive: true });
+  }
+}, { timeoutMs: 60_000 });
 
 /** A save as editors make it: the file is replaced. */
 function save(path: string, text: string): void {

@@ -52,10 +52,16 @@ async function sourceOf(invocation: Invocation, io: Io): Promise<ProgramSource> 
   const name = paths.map((path) => basename(path)).join(", ");
   return {
     name,
-    watch: (onChange) =>
-      watchFiles([...paths, join(io.cwd, DRAFTS_FILE)], onChange, (error) => io.stderr.write(`toolsrv serve: changes of ${name} cannot be watched: ${error.message}\n`)),
-    load: async () => (await load(invocation, io)).projects,
+    watch: (onChange) => watchFiles([...paths, join(io.cwd, DRAFTS_FILE)], onChange),
+    load: async () => ((await mayRead(paths, invocation.args, io)) ? (await load(invocation, io)).projects : null),
   };
+}
+
+/** A pipe may be read once, at the start. Reading one where a saved file was would wait for ever, and every later save with it. */
+async function mayRead(paths: readonly string[], shown: readonly string[], { host, stderr }: Io): Promise<boolean> {
+  const odd = await Promise.all(paths.map(async (path) => (await host.exists(path)) && (await host.size(path)) === null));
+  for (const [index, isOdd] of odd.entries()) if (isOdd) stderr.write(`toolsrv serve: ${shown[index]} is not a file any more\n`);
+  return !odd.includes(true);
 }
 
 async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
