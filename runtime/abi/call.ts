@@ -181,6 +181,13 @@ export interface Caller {
   readonly onStep?: ((step: ObservedStep) => void) | null;
 }
 
+/** Takes the end of one call: exactly one of the two, once. */
+export interface CallEnd {
+  done(envelope: Envelope): void;
+  /** A ToolError for everything the caller can understand; anything else is a bug. */
+  failed(error: unknown): void;
+}
+
 export interface ConnectionHealth {
   readonly ok: boolean;
   /** "ok", or what is wrong; never holds a URL with credentials. */
@@ -210,6 +217,8 @@ export interface Engine {
    * @throws ToolError for everything the caller can understand; anything else is a bug.
    */
   call(tool: string, args: unknown, caller: Caller): Promise<Envelope>;
+  /** `call` without its promise, for transports. A call that is refused at once ends before this returns. Never throws. */
+  run(tool: string, args: unknown, caller: Caller, end: CallEnd): void;
   /** Who may call what; `call` keeps to it by itself. */
   readonly access: Access;
   /** Opens and asks every connection; one dead connection does not stop the others. */

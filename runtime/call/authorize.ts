@@ -1,18 +1,19 @@
 /** Who may run what, decided before the arguments are looked at. */
-import type { Access, Principal, Program } from "../abi/call.js";
+import type { Access, Principal } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
 import { nearestName } from "../abi/nearest.js";
+import type { RunnableTool, RunnableTools } from "./tools.js";
 
 /**
- * Refuses a call of a tool that is not there, or not for this caller.
+ * What runs a tool, for a caller who may call it.
  * @throws ToolError invalid_arguments with the nearest name that the caller may call, or auth_error.
  */
-export function authorize(program: Program, access: Access, tool: string, principal: Principal): void {
-  if (!Object.hasOwn(program.plans, tool)) {
-    throw unknownTool(tool, Object.keys(program.plans).filter((name) => access.refusal(name, principal) === null));
-  }
+export function authorize(tools: RunnableTools, access: Access, tool: string, principal: Principal): RunnableTool {
+  const runnable = tools.get(tool);
+  if (runnable === undefined) throw unknownTool(tool, [...tools.keys()].filter((name) => access.refusal(name, principal) === null));
   const refusal = access.refusal(tool, principal);
   if (refusal !== null) throw refusal;
+  return runnable;
 }
 
 /** The answer to a name that is no tool; also used for the names that meta tools are given. */

@@ -2,7 +2,7 @@
  * THE order of one tool call, written once. Every way in ends here: both transports, run_tool, `toolsrv test`,
  * the library. A step may refuse with a ToolError; nothing after it runs.
  */
-import type { Access, CallArgs, CallContext, CallServices, Caller, CallWatch, Envelope, Program, ToolCode } from "../abi/call.js";
+import type { Access, CallEnd, CallServices, Caller, CallWatch, Program } from "../abi/call.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
 import { authorize } from "./authorize.js";
 import { Call } from "./context.js";
@@ -10,79 +10,58 @@ import { isUnresolved } from "./directory.js";
 import { emptyEnvelope } from "./envelope.js";
 import { alsoTelling, observeCall, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
-import { validateArgs } from "./validate.js";
-
-/** Milliseconds a call may take where neither the caller nor the catalog says. */
-export const DEFAULT_DEADLINE_MS = 25_000;
+import type { RunnableTools } from "./tools.js";
 
 /** What all calls of a program share. */
 export interface Running {
   readonly program: Program;
   readonly access: Access;
   readonly services: ProgramServices;
-  /** For calls of tools that name none of their own. */
-  readonly deadlineMs: number;
   /** `null` when nobody watches the calls. */
   readonly observing: Observing | null;
-  /** Validators and handlers, once they are loaded. */
-  readonly code: ToolCode | null;
-  load(): Promise<ToolCode>;
+  /** What runs each tool, once it is loaded. */
+  readonly tools: RunnableTools | null;
+  load(): Promise<RunnableTools>;
 }
 
-/**
- * Runs one tool for one caller. Promises by hand, not an async function: each await of the way costs every call.
- * @throws ToolError for everything the caller can understand; anything else is a bug.
- */
-export function runCall(running: Running, tool: string, args: unknown, caller: Caller): Promise<Envelope> {
-  const observing = caller.onStep === undefined || caller.onStep === null ? running.observing : alsoTelling(running.observing, caller.onStep);
-  if (observing === null) return runSteps(running, tool, args, caller, running.services, null);
-  return observeCall(running, observing, tool, args, caller, (services, watch) => runSteps(running, tool, args, caller, services, watch));
+/** Runs one tool for one caller. Told by `end`, not by a promise: each promise of the way costs every call. */
+export function runCall(running: Running, tool: string, args: unknown, caller: Caller, end: CallEnd): void {
+  const { onStep } = caller;
+  const observing = onStep === undefined || onStep === null ? running.observing : alsoTelling(running.observing, onStep);
+  if (observing === null) runSteps(running, tool, args, caller, running.services, null, end);
+  else observeCall(running, observing, tool, args, caller, end, (services, watch, watched) => runSteps(running, tool, args, caller, services, watch, watched));
 }
 
-function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {
-  const { code } = running;
-  return code === null ? running.load().then((loaded) => start(running, loaded, tool, args, caller, services, watch)) : start(running, code, tool, args, caller, services, watch);
+function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {
+  const { tools } = running;
+  if (tools !== null) {
+    start(running, tools, tool, args, caller, services, watch, end);
+    return;
+  }
+  running.load().then((loaded) => start(running, loaded, tool, args, caller, services, watch, end)).catch((error: unknown) => end.failed(error));
 }
 
-type Handler = (args: CallArgs, call: CallContext) => Promise<Envelope>;
-
-/** What throws in here rejects the promise. */
-function start(running: Running, code: ToolCode, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null): Promise<Envelope> {
-  return new Promise((resolve, reject) => {
-    authorize(running.program, running.access, tool, caller.principal);
-    const handler = code.handlers[tool] as Handler | undefined;
-    const validator = code.validators[tool];
-    if (handler === undefined || validator === undefined) throw new Error(`tool '${tool}' has a plan but no handler or validator`);
-    const validated = validateArgs(validator, args);
-    const call = new Call(tool, caller, deadlineOf(running, tool, caller), services, watch);
-    const fail = (error: unknown): void => {
-      if (isUnresolved(error)) resolve(emptyEnvelope(error.message, call));
-      else reject(callerError(error, call));
-      call.deadline.end();
-    };
-    try {
-      handler(validated, call).then((envelope) => {
-        resolve(envelope);
-        call.deadline.end();
-      }, fail);
-      // The handler's result or the deadline's error, whichever is first, even where a step ignores the signal.
-      call.deadline.onAbort(fail);
-    } catch (error) {
-      fail(error);
-    }
-  });
+function start(running: Running, tools: RunnableTools, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {
+  let begun: Call | null = null;
+  try {
+    const runnable = authorize(tools, running.access, tool, caller.principal);
+    const validated = runnable.validate(args);
+    const call = new Call(tool, caller, caller.deadlineMs ?? runnable.deadlineMs, services, watch, end);
+    begun = call;
+    runnable.handler(validated, call).then((envelope) => call.done(envelope), (error: unknown) => failed(call, error));
+  } catch (error) {
+    if (begun === null) end.failed(error);
+    else failed(begun, error);
+  }
 }
 
-/** Milliseconds for one call: the caller's word, else the tool's, else the catalog's. */
-function deadlineOf({ program, deadlineMs }: Running, tool: string, caller: Caller): number {
-  const ownS = program.plans[tool]?.deadline_s;
-  return caller.deadlineMs ?? (ownS === undefined ? deadlineMs : ownS * 1000);
+function failed(call: Call, error: unknown): void {
+  if (isUnresolved(error)) call.done(emptyEnvelope(error.message, call));
+  else call.failed(callerError(error));
 }
 
-/** Trouble of a store in the caller's words; a step that failed because it was aborted reports the abort. */
-function callerError(error: unknown, call: Call): unknown {
-  if (call.deadline.aborted) return call.signal.reason;
-  if (isToolError(error)) return error;
-  if (!isBackendError(error)) return error;
+/** Trouble of a store in the caller's words. */
+function callerError(error: unknown): unknown {
+  if (isToolError(error) || !isBackendError(error)) return error;
   return new ToolError(error.kind === "unsupported" ? "invalid_arguments" : "backend_unreachable", error.message, { backend: error.backend, kind: error.kind }, { cause: error });
 }

@@ -3,44 +3,74 @@
  * The room knows plans, adapters' and embedders' interfaces; it knows no transport, no MCP and no backend.
  * A call comes in as (plan, validated arguments, context) and leaves as an envelope or a `ToolError`.
  */
-import type { CallContext, CallServices, Caller, CallWatch, Principal } from "../abi/call.js";
+import type { CallContext, CallEnd, CallServices, Caller, CallWatch, Envelope, Principal } from "../abi/call.js";
 import { ToolError, toolError } from "../abi/errors.js";
 import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 
 /** Nobody in particular: stdio, `--auth none`, `toolsrv test`. */
 export const ANONYMOUS: Principal = { id: null, claims: {}, headers: {} };
 
-/** The state of one call. A class because it has a lifetime: its deadline must be ended. */
+/** The state of one call. A class because it has a lifetime: it ends once, and its deadline with it. */
 export class Call implements CallContext, DeadlineOptions {
-  readonly tool: string;
-  readonly principal: Principal;
   readonly startedMs: number;
-  readonly deadlineMs: number;
   readonly warnings: string[] = [];
-  readonly debug: boolean;
-  readonly services: CallServices;
-  readonly watch: CallWatch | null;
-  readonly deadline: Deadline;
+  /** Made when a step asks for the signal: a call that never waits has no clock to start. */
+  #deadline: Deadline | null = null;
+  #over = false;
   readonly #caller: Caller;
+  readonly #end: CallEnd;
 
-  constructor(tool: string, caller: Caller, deadlineMs: number, services: CallServices, watch: CallWatch | null) {
-    this.tool = tool;
-    this.principal = caller.principal;
+  constructor(
+    readonly tool: string,
+    caller: Caller,
+    readonly deadlineMs: number,
+    readonly services: CallServices,
+    readonly watch: CallWatch | null,
+    end: CallEnd,
+  ) {
     this.startedMs = services.now();
-    this.deadlineMs = deadlineMs;
-    this.debug = caller.debug === true;
-    this.services = services;
-    this.watch = watch;
     this.#caller = caller;
-    this.deadline = new Deadline(this);
+    this.#end = end;
   }
 
   get requestId(): string {
     return this.#caller.requestId;
   }
 
+  get principal(): Principal {
+    return this.#caller.principal;
+  }
+
+  get debug(): boolean {
+    return this.#caller.debug === true;
+  }
+
   get signal(): AbortSignal {
-    return this.deadline.signal;
+    if (this.#deadline === null) {
+      this.#deadline = new Deadline(this);
+      // The deadline's error ends the call, even where the step that waits ignores the signal.
+      this.#deadline.onAbort((reason) => this.failed(reason));
+    }
+    return this.#deadline.signal;
+  }
+
+  /** Ends the call with its result, unless it has ended. */
+  done(envelope: Envelope): void {
+    if (this.#stop()) this.#end.done(envelope);
+  }
+
+  /** Ends the call with an error, unless it has ended; a step that failed because it was aborted reports the abort. */
+  failed(error: unknown): void {
+    const reason = this.#deadline?.aborted === true ? this.#deadline.signal.reason : error;
+    if (this.#stop()) this.#end.failed(reason);
+  }
+
+  /** False when the call had ended before. */
+  #stop(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#deadline?.end();
+    return true;
   }
 
   // ---- what the deadline asks when its clock is started ------------------------------------------------------------

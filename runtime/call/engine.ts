@@ -1,12 +1,13 @@
 /** A program made runnable: what transports, `toolsrv test` and the library hold. */
-import type { Caller, ConnectionHealth, Engine, Envelope, Program, ToolCode } from "../abi/call.js";
+import type { CallEnd, Caller, ConnectionHealth, Engine, Program } from "../abi/call.js";
 import { isBackendError, isToolError, toolError } from "../abi/errors.js";
 import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
-import { DEFAULT_DEADLINE_MS, runCall, type Running } from "./call.js";
+import { runCall, type Running } from "./call.js";
 import type { Observing } from "./observe.js";
 import { createServices } from "./services.js";
 import { checkSupported } from "./supported.js";
+import { runnableTools, type RunnableTools } from "./tools.js";
 
 export interface EngineOptions {
   /** Values for the environment references that the program left open. */
@@ -29,16 +30,16 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   const now = options.now ?? (() => performance.now());
   const services = createServices(program, options.env, now);
   const access = createAccess(program.settings.security?.rbac);
-  let loading: Promise<ToolCode> | null = null;
-  const running: Running & { code: ToolCode | null } = {
+  let loading: Promise<RunnableTools> | null = null;
+  const running: Running & { tools: RunnableTools | null } = {
     program,
     access,
     services,
-    deadlineMs: (program.settings.deadline_s ?? DEFAULT_DEADLINE_MS / 1000) * 1000,
     observing: options.observing ?? null,
-    code: null,
-    load: () => (loading ??= program.code().then((code) => (running.code = code))),
+    tools: null,
+    load: () => (loading ??= program.code().then((code) => (running.tools = runnableTools(program, code)))),
   };
+  const run = (tool: string, args: unknown, caller: Caller, end: CallEnd): void => runCall(running, tool, args, caller, end);
 
   const probe = async (name: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<ConnectionHealth> => {
     const startedMs = now();
@@ -70,10 +71,16 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   return {
     program,
     load: async () => void (await running.load()),
-    call: (tool: string, args: unknown, caller: Caller): Promise<Envelope> => runCall(running, tool, args, caller),
+    run,
+    call: (tool, args, caller) => promiseOf(run, tool, args, caller),
     access,
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
     embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.embedder(name).then((embedder) => embedder.embed(["ready"], signal))),
     close: () => services.close(),
   };
+}
+
+/** A call as a promise. */
+export function promiseOf(run: Engine["run"], tool: string, args: unknown, caller: Caller): ReturnType<Engine["call"]> {
+  return new Promise((done, failed) => run(tool, args, caller, { done, failed }));
 }

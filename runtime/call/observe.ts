@@ -3,7 +3,7 @@
  * of a store or an embedder, so that the steps themselves need not know.
  */
 import type { Adapter } from "../adapters/adapter.js";
-import type { CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
+import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
 import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind } from "../abi/observer.js";
 import type { ToolPlan } from "../abi/plan.js";
@@ -36,26 +36,30 @@ export function alsoTelling(observing: Observing | null, onStep: (step: Observed
   return { ...observing, observer: observeWith([observing.observer, telling]) ?? telling };
 }
 
-type Run = (services: CallServices, watch: CallWatch) => Promise<Envelope>;
+type Run = (services: CallServices, watch: CallWatch, end: CallEnd) => void;
 
 /** Runs a call and tells of it; the outcome is the call's own. */
-export async function observeCall({ program, services }: Watched, observing: Observing, tool: string, args: unknown, caller: Caller, run: Run): Promise<Envelope> {
+export function observeCall({ program, services }: Watched, observing: Observing, tool: string, args: unknown, caller: Caller, end: CallEnd, run: Run): void {
   const { observer } = observing;
   const call = new CallRecord(tool, planOf(program, tool), args, caller, observing.wallNow(), services.now());
   const watch = new Watch(observer, call, services.now);
-  observer.begin(call);
-  try {
-    const envelope = await run(observedServices(program, services, watch), watch);
-    call.outcome = succeeded(envelope);
-    return envelope;
-  } catch (error) {
-    call.outcome = failed(error);
-    throw error;
-  } finally {
+  const over = (outcome: CallOutcome): void => {
+    call.outcome = outcome;
     call.endedMs = services.now();
     watch.over = true;
     observer.end(call);
-  }
+  };
+  observer.begin(call);
+  run(observedServices(program, services, watch), watch, {
+    done(envelope) {
+      over(succeeded(envelope));
+      end.done(envelope);
+    },
+    failed(error) {
+      over(failed(error));
+      end.failed(error);
+    },
+  });
 }
 
 function planOf(program: Program, tool: string): ToolPlan | null {

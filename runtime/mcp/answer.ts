@@ -9,6 +9,11 @@ export interface Answer {
   readonly body: string | Uint8Array;
 }
 
+/** Takes the answer to one message, once: `null` when there is nothing to say. Never throws. */
+export interface Reply {
+  answer(answered: Answer | null): void;
+}
+
 const NO_HEADERS: Answer["headers"] = [];
 
 export function answer(body: string | Uint8Array, status = 200, headers: Answer["headers"] = NO_HEADERS): Answer {

@@ -3,7 +3,7 @@
  * protocol version that the peer speaks, never on the transport, save for the HTTP status beside the answer.
  */
 import { CODES, type CodeEntry } from "../abi/codes.js";
-import { answer, type Answer } from "./answer.js";
+import { answer, type Answer, type Reply } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
 import { SEVERITIES } from "./notify.js";
@@ -35,20 +35,20 @@ export function unsupportedVersion(value: unknown, asked: string): Answer {
 }
 
 /**
- * Answers one parsed message, or a batch where the peer's version has them.
- * @returns `null` when there is nothing to say: notifications, cancelled calls. Never throws or rejects.
+ * Answers one parsed message, or a batch where the peer's version has them, before or after it returns. Replies, not
+ * promises: most answers are there at once, and each promise of the way costs every call. Never throws.
  */
-export function dispatch(mcp: McpServer, value: unknown, peer: Peer): Answer | null | Promise<Answer | null> {
-  if (Array.isArray(value)) return dispatchBatch(mcp, value, peer);
-  return guarded(mcp, readMessage(value), peer);
+export function dispatch(mcp: McpServer, value: unknown, peer: Peer, reply: Reply): void {
+  if (Array.isArray(value)) dispatchBatch(mcp, value, peer, reply);
+  else guarded(mcp, readMessage(value), peer, reply);
 }
 
-function guarded(mcp: McpServer, message: Message, peer: Peer): Answer | null | Promise<Answer | null> {
+function guarded(mcp: McpServer, message: Message, peer: Peer, reply: Reply): void {
   try {
-    return dispatchOne(mcp, message, peer);
+    dispatchOne(mcp, message, peer, reply);
   } catch (error) {
     mcp.log.error("dispatch failed", { error });
-    return internalError(message);
+    reply.answer(internalError(message));
   }
 }
 
@@ -56,34 +56,38 @@ export function internalError(message: Message): Answer {
   return answer(errorText(message.kind === "request" ? message.id : null, INTERNAL_ERROR, "internal error"));
 }
 
-function dispatchOne(mcp: McpServer, message: Message, peer: Peer): Answer | null | Promise<Answer | null> {
+function dispatchOne(mcp: McpServer, message: Message, peer: Peer, reply: Reply): void {
   switch (message.kind) {
     case "request":
-      return request(mcp, message, peer);
+      if (message.method === "tools/call" && peer.version !== null) callTool(mcp, message, peer, peer.version, reply);
+      else reply.answer(request(mcp, message, peer));
+      return;
     case "notification":
       if (message.method === "notifications/cancelled") {
         const id = message.params["requestId"];
         if (isRequestId(id)) peer.cancel(id);
       }
-      return null;
+      reply.answer(null);
+      return;
     case "response":
-      return null;
+      reply.answer(null);
+      return;
     case "invalid":
-      return answer(errorText(message.id, message.code, message.message), 400);
+      reply.answer(answer(errorText(message.id, message.code, message.message), 400));
+      return;
     default:
-      return message satisfies never;
+      message satisfies never;
   }
 }
 
-function request(mcp: McpServer, message: Request, peer: Peer): Answer | null | Promise<Answer | null> {
+/** The answer to a request that is answered at once: everything but a call. */
+function request(mcp: McpServer, message: Request, peer: Peer): Answer {
   const { id, method } = message;
   if (method === "initialize") return initialize(mcp, message, peer);
   if (method === "ping") return answer(resultText(id, "{}"));
   const { version } = peer;
   if (version === null) return answer(errorText(id, ...beforeInitialize(method)));
   switch (method) {
-    case "tools/call":
-      return callTool(mcp, message, peer, version);
     case "tools/list":
       return listTools(mcp, message, peer, version);
     case "logging/setLevel":
@@ -131,23 +135,33 @@ function versionError(id: RequestId | null, asked: unknown, supported: readonly 
   return errorText(id, UNSUPPORTED_VERSION, what, { requested, supported });
 }
 
-async function dispatchBatch(mcp: McpServer, values: readonly unknown[], peer: Peer): Promise<Answer | null> {
-  const refuse = (message: string): Answer => answer(errorText(null, INVALID_REQUEST, message), 400);
+function dispatchBatch(mcp: McpServer, values: readonly unknown[], peer: Peer, reply: Reply): void {
+  const refuse = (message: string): void => reply.answer(answer(errorText(null, INVALID_REQUEST, message), 400));
   if (peer.version?.batching !== true) return refuse("batches belong to protocol version 2025-03-26 only");
   if (values.length === 0) return refuse("a batch holds at least one message");
   if (values.length > MAX_BATCH) return refuse(`a batch holds at most ${MAX_BATCH} messages`);
-  const pending = values.map(async (value) => {
+  const texts: (string | null)[] = values.map(() => null);
+  let open = values.length;
+  for (const [place, value] of values.entries()) {
+    const one: Reply = {
+      // Bytes are valid until the next dispatch: they are copied here, before this function lets another one run.
+      answer(answered) {
+        texts[place] = answered === null ? null : bodyText(answered);
+        open -= 1;
+        if (open === 0) reply.answer(joined(texts));
+      },
+    };
     const message = readMessage(value);
     if (message.kind === "request" && message.method === "initialize") {
-      return errorText(message.id, INVALID_REQUEST, "initialize is never part of a batch");
-    }
-    const outcome = guarded(mcp, message, peer);
-    // Bytes are valid until the next dispatch: they are copied before this function lets another one run.
-    const settled = outcome instanceof Promise ? await outcome : outcome;
-    return settled === null ? null : bodyText(settled);
-  });
-  const texts = (await Promise.all(pending)).filter((text) => text !== null);
-  return texts.length === 0 ? null : answer(`[${texts.join(",")}]`);
+      one.answer(answer(errorText(message.id, INVALID_REQUEST, "initialize is never part of a batch")));
+    } else guarded(mcp, message, peer, one);
+  }
+}
+
+/** The answer to a batch; none, where none of its messages has one. */
+function joined(texts: readonly (string | null)[]): Answer | null {
+  const told = texts.filter((text) => text !== null);
+  return told.length === 0 ? null : answer(`[${told.join(",")}]`);
 }
 
 /** The body of an answer as text of its own. */

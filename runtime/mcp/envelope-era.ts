@@ -3,7 +3,7 @@
  * `params._meta`, mirrors method, name and annotated arguments in headers, and is answered from nothing but itself.
  */
 import { isUtf8 } from "node:buffer";
-import { answer, type Answer } from "./answer.js";
+import { answer, type Answer, type Reply } from "./answer.js";
 import { callTool } from "./call.js";
 import { internalError, listTools, notFound, unsupportedVersion } from "./dispatch.js";
 import { CAPABILITIES_KEY, errorText, INVALID_PARAMS, INVALID_REQUEST, isObject, metaOf, METHOD_NOT_FOUND, readMessage, type Request, type RequestId } from "./jsonrpc.js";
@@ -29,25 +29,66 @@ export interface ListenRequest {
   readonly toolsListChanged: boolean;
 }
 
-export type EnvelopeOutcome = { readonly listen: ListenRequest } | { readonly answer: Answer | null | Promise<Answer | null> };
-
 /** Whether a parsed body, or the version header beside it, belongs to this era. */
 export function isEnvelopeEra(value: unknown, versionHeader: string): boolean {
   if (versionHeader !== "" && versionNamed(versionHeader, "envelope") !== null) return true;
   return isObject(value) && isObject(value["params"]) && VERSION_KEY in metaOf(value["params"]);
 }
 
-/** Answers one parsed body. `peer.version` is not asked: the body says what it speaks. Never throws. */
-export function dispatchEnvelope(mcp: McpServer, value: unknown, headers: MirrorHeaders, peer: Peer): EnvelopeOutcome {
+/**
+ * Answers one parsed body as `dispatch` does. `peer.version` is not asked: the body says what it speaks. Never throws.
+ * @returns what is to be listened for, where a stream is asked for and the reply is left to the caller; else `null`.
+ */
+export function dispatchEnvelope(mcp: McpServer, value: unknown, headers: MirrorHeaders, peer: Peer, reply: Reply): ListenRequest | null {
   const message = Array.isArray(value) ? ({ kind: "invalid", id: null, code: INVALID_REQUEST, message: "a body holds one message" } as const) : readMessage(value);
-  if (message.kind === "notification" || message.kind === "response") return { answer: null };
-  if (message.kind === "invalid") return { answer: answer(errorText(message.id, message.code, message.message), 400) };
+  if (message.kind === "notification" || message.kind === "response") {
+    reply.answer(null);
+    return null;
+  }
+  if (message.kind === "invalid") {
+    reply.answer(answer(errorText(message.id, message.code, message.message), 400));
+    return null;
+  }
   try {
-    const version = acceptedVersion(message, headers);
-    return "status" in version ? { answer: version } : request(mcp, message, headers, peer, version);
+    return request(mcp, message, headers, peer, reply);
   } catch (error) {
     mcp.log.error("dispatch failed", { error });
-    return { answer: internalError(message) };
+    reply.answer(internalError(message));
+    return null;
+  }
+}
+
+function request(mcp: McpServer, message: Request, headers: MirrorHeaders, peer: Peer, reply: Reply): ListenRequest | null {
+  const version = acceptedVersion(message, headers);
+  if ("status" in version) {
+    reply.answer(version);
+    return null;
+  }
+  if (message.method === "subscriptions/listen" && isObject(message.params["notifications"])) {
+    return { id: message.id, toolsListChanged: message.params["notifications"]["toolsListChanged"] === true };
+  }
+  if (message.method !== "tools/call") {
+    reply.answer(answered(mcp, message, peer, version));
+    return null;
+  }
+  const refusal = argumentRefusal(mcp, message, headers, peer);
+  if (refusal === null) callTool(mcp, message, peer, version, reply);
+  else reply.answer(refusal);
+  return null;
+}
+
+/** The answer to a request that is answered at once. */
+function answered(mcp: McpServer, message: Request, peer: Peer, version: ProtocolVersion): Answer {
+  const { id, method } = message;
+  switch (method) {
+    case "tools/list":
+      return listTools(mcp, message, peer, version);
+    case "server/discover":
+      return mcp.discover(version).answer(id);
+    case "subscriptions/listen":
+      return refuse(message, INVALID_PARAMS, "params.notifications names what to listen for");
+    default:
+      return answer(errorText(id, METHOD_NOT_FOUND, notFound(method)), 404);
   }
 }
 
@@ -64,25 +105,6 @@ function acceptedVersion(message: Request, headers: MirrorHeaders): ProtocolVers
   if (problem !== null) return refuse(message, HEADER_MISMATCH, problem);
   if (!isObject(meta[CAPABILITIES_KEY])) return refuse(message, INVALID_PARAMS, `params._meta needs '${CAPABILITIES_KEY}'`);
   return version;
-}
-
-function request(mcp: McpServer, message: Request, headers: MirrorHeaders, peer: Peer, version: ProtocolVersion): EnvelopeOutcome {
-  const { id, method, params } = message;
-  switch (method) {
-    case "tools/call":
-      return { answer: argumentRefusal(mcp, message, headers, peer) ?? callTool(mcp, message, peer, version) };
-    case "tools/list":
-      return { answer: listTools(mcp, message, peer, version) };
-    case "server/discover":
-      return { answer: mcp.discover(version).answer(id) };
-    case "subscriptions/listen": {
-      const wanted = params["notifications"];
-      if (!isObject(wanted)) return { answer: refuse(message, INVALID_PARAMS, "params.notifications names what to listen for") };
-      return { listen: { id, toolsListChanged: wanted["toolsListChanged"] === true } };
-    }
-    default:
-      return { answer: answer(errorText(id, METHOD_NOT_FOUND, notFound(method)), 404) };
-  }
 }
 
 function nameMismatch({ method, params }: Request, header: string): string | null {

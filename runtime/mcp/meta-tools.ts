@@ -44,14 +44,15 @@ export type Target = { readonly via: readonly string[] } & (
   | { readonly kind: "unusable"; readonly message: string }
 );
 
-const DIRECT: readonly string[] = [];
 const BY_RUN: readonly string[] = [RUN_TOOL];
 
-/** The tool and arguments of a call. Without meta tools their names are names like any other. */
-export function resolveTarget(name: string, args: unknown, metaTools: boolean): Target {
-  if (!metaTools) return { kind: "tool", name, args, via: DIRECT };
-  if (name === LIST_TOOL) return { kind: "list", via: [LIST_TOOL] };
-  return name === RUN_TOOL ? resolveInner(args) : { kind: "tool", name, args, via: DIRECT };
+export function isMetaTool(name: string): boolean {
+  return name === LIST_TOOL || name === RUN_TOOL;
+}
+
+/** The tool and arguments that a call of a meta tool is about. */
+export function resolveTarget(metaTool: string, args: unknown): Target {
+  return metaTool === LIST_TOOL ? { kind: "list", via: [LIST_TOOL] } : resolveInner(args);
 }
 
 function resolveInner(args: unknown): Target {

@@ -1,18 +1,19 @@
 /** The peer behind one POST /mcp. Requests share nothing: ids of different requests never meet. */
 import type { Principal } from "../abi/call.js";
 import type { Severity } from "../abi/extra-tools.js";
-import type { Answer } from "../mcp/answer.js";
+import type { Answer, Reply } from "../mcp/answer.js";
 import { bodyText } from "../mcp/dispatch.js";
 import type { RequestId } from "../mcp/jsonrpc.js";
 import type { Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
+import type { Idle } from "./idle.js";
 import type { HttpStream } from "../transport/types.js";
 import { EVENT_TYPE, eventText, sendAnswer, takesEvents, type AnswerTo } from "./http-answer.js";
 
 /** Notifications that a client may leave unread; it misses those that come meanwhile, never its answer. */
 const MAX_UNREAD = 100;
 
-export class HttpPeer implements Peer {
+export class HttpPeer implements Peer, Reply {
   readonly transport = "http";
   readonly session = null;
   logLevel: Severity | null = null;
@@ -28,6 +29,8 @@ export class HttpPeer implements Peer {
     private readonly to: AnswerTo,
     readonly principal: Principal,
     readonly version: ProtocolVersion,
+    /** Counts the request as running; begun by whoever made this peer. */
+    private readonly idle: Idle,
   ) {}
 
   /** Without sessions there is nothing to remember: each request names its version. */
@@ -72,14 +75,19 @@ export class HttpPeer implements Peer {
     void this.stream.write(eventText(text)).then(() => (this.unread -= 1));
   }
 
-  /** Ends the request. Resolves, where there is a stream, when the client has taken the answer or is gone. */
-  answer(answered: Answer | null): Promise<void> | undefined {
+  /** Ends the request, which counts as running until the client has taken the answer or is gone. */
+  answer(answered: Answer | null): void {
     const { stream } = this;
     if (stream === null) {
-      sendAnswer(this.to, answered);
-      return undefined;
+      try {
+        sendAnswer(this.to, answered);
+      } catch (error) {
+        this.to.reply.fail(error);
+      }
+      this.idle.end();
+      return;
     }
     const written = answered === null ? Promise.resolve(true) : stream.write(eventText(bodyText(answered)));
-    return written.then(() => stream.end());
+    void written.then(() => stream.end()).finally(() => this.idle.end());
   }
 }

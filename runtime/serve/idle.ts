@@ -9,7 +9,7 @@ export class Idle {
 
   end(): void {
     this.running -= 1;
-    if (this.running > 0) return;
+    if (this.running > 0 || this.waiting.length === 0) return;
     const waiting = this.waiting;
     this.waiting = [];
     for (const wake of waiting) wake();

@@ -6,6 +6,7 @@
 import type { Engine, Principal } from "../abi/call.js";
 import type { Project } from "../abi/projects.js";
 import { projectOf, type Routing } from "../access/project.js";
+import { promiseOf } from "../call/engine.js";
 import { listedAlike, type McpServer } from "../mcp/server.js";
 import { Idle } from "./idle.js";
 
@@ -117,11 +118,18 @@ interface Generation {
 }
 
 function countCalls(engine: Engine, calls: Idle): Engine {
-  return {
-    ...engine,
-    call(tool, args, caller) {
-      calls.begin();
-      return engine.call(tool, args, caller).finally(() => calls.end());
-    },
+  const run: Engine["run"] = (tool, args, caller, end) => {
+    calls.begin();
+    engine.run(tool, args, caller, {
+      done(envelope) {
+        calls.end();
+        end.done(envelope);
+      },
+      failed(error) {
+        calls.end();
+        end.failed(error);
+      },
+    });
   };
+  return { ...engine, run, call: (tool, args, caller) => promiseOf(run, tool, args, caller) };
 }

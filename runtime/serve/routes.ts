@@ -1,5 +1,4 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
-import type { Answer } from "../mcp/answer.js";
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../mcp/dispatch.js";
 import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
 import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
@@ -67,7 +66,7 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
 }
 
 /** POST /mcp, in the order of docs/lifecycle.md. */
-function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): void | Promise<void> {
+function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): void {
   if (parts.draining()) {
     sendError(reply, 503, "shutting_down", "the server is shutting down", [["connection", "close"]]);
     return;
@@ -98,10 +97,12 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     return;
   }
   if (isEnvelopeEra(value, asked)) {
-    const peer = new HttpPeer(to, principal, versionWithoutHeader());
-    const outcome = dispatchEnvelope(mcp, value, request, peer);
-    if (!("listen" in outcome)) return finish(parts.idle, outcome.answer, peer);
-    if (mayGetEvents(accept)) parts.subscriptions.open(outcome.listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
+    const peer = new HttpPeer(to, principal, versionWithoutHeader(), parts.idle);
+    parts.idle.begin();
+    const listen = dispatchEnvelope(mcp, value, request, peer, peer);
+    if (listen === null) return;
+    parts.idle.end();
+    if (mayGetEvents(accept)) parts.subscriptions.open(listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
     else sendError(reply, 406, "not_acceptable", "subscriptions/listen answers text/event-stream", cors);
     return;
   }
@@ -110,32 +111,9 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     sendAnswer(to, unsupportedVersion(value, asked));
     return;
   }
-  const peer = new HttpPeer(to, principal, version);
-  return finish(parts.idle, dispatch(mcp, value, peer), peer);
-}
-
-/** Sends an answer now, or when it is there; until then the request counts as running. */
-function finish(idle: Idle, outcome: Answer | null | Promise<Answer | null>, peer: HttpPeer): void | Promise<void> {
-  if (!(outcome instanceof Promise)) {
-    return peer.answer(outcome);
-  }
-  idle.begin();
-  return outcome.then(
-    (answered) => {
-      let written: Promise<void> | undefined;
-      try {
-        written = peer.answer(answered);
-      } finally {
-        if (written === undefined) idle.end();
-      }
-      return written?.then(() => idle.end());
-    },
-    (error: unknown) => {
-      // A bug, which the transport answers and logs; a drain must not wait for it.
-      idle.end();
-      throw error;
-    },
-  );
+  const peer = new HttpPeer(to, principal, version, parts.idle);
+  parts.idle.begin();
+  dispatch(mcp, value, peer, peer);
 }
 
 /** The parsed body; `undefined` when it is not JSON in UTF-8. */

@@ -2,7 +2,7 @@
 import type { Principal } from "../abi/call.js";
 import type { Severity } from "../abi/extra-tools.js";
 import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
-import type { Answer } from "../mcp/answer.js";
+import type { Answer, Reply } from "../mcp/answer.js";
 import type { RequestId } from "../mcp/jsonrpc.js";
 import type { McpServer, Peer } from "../mcp/server.js";
 import type { ProtocolVersion } from "../mcp/versions.js";
@@ -41,8 +41,14 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
     resolveEnded = resolve;
   });
 
-  const reply = (answered: Answer | null): void => {
+  const send = (answered: Answer | null): void => {
     if (answered !== null) lines.send(bodyText(answered));
+  };
+  const reply: Reply = {
+    answer(answered) {
+      send(answered);
+      idle.end();
+    },
   };
   const onLine = (line: string): void => {
     if (draining) return;
@@ -50,18 +56,13 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
     try {
       value = JSON.parse(line);
     } catch {
-      reply(parseError());
-      return;
-    }
-    const outcome = dispatch(mcp(), value, peer);
-    if (!(outcome instanceof Promise)) {
-      reply(outcome);
+      send(parseError());
       return;
     }
     idle.begin();
-    void outcome.then(reply).finally(() => idle.end());
+    dispatch(mcp(), value, peer, reply);
   };
-  const lines = openLines({ input, output, maxLineBytes: MAX_MESSAGE_BYTES, onLine, onBadLine: () => reply(parseError()), onEnd: resolveEnded });
+  const lines = openLines({ input, output, maxLineBytes: MAX_MESSAGE_BYTES, onLine, onBadLine: () => send(parseError()), onEnd: resolveEnded });
 
   return {
     ended,

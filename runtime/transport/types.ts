@@ -33,6 +33,8 @@ export interface HttpReply {
   onAborted(listener: () => void): void;
   send(status: number, headers: HeaderList, body: string | Uint8Array): void;
   stream(status: number, headers: HeaderList): HttpStream;
+  /** A bug was met after the handler had returned: answers 500 where nothing is sent yet, and reports it as if the handler had thrown. */
+  fail(error: unknown): void;
 }
 
 export interface HttpStream {

@@ -14,6 +14,18 @@ const STREAM_SLICE_BYTES = 64 * 1024;
 const SENT = Promise.resolve(true);
 const GONE = Promise.resolve(false);
 
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What becomes of errors that no handler meant to throw. */
+export interface Bugs {
+  readonly headers: HeaderList;
+  readonly body: string;
+  report(error: unknown, request: AnsweredRequest): void;
+}
+
 export class UwsReply implements HttpReply {
   aborted = false;
   /** An answer has been started. */
@@ -26,8 +38,18 @@ export class UwsReply implements HttpReply {
 
   constructor(
     private readonly res: UwsResponse,
-    private readonly head: boolean,
+    private readonly request: AnsweredRequest,
+    private readonly bugs: Bugs,
   ) {}
+
+  private get head(): boolean {
+    return this.request.method === "HEAD";
+  }
+
+  fail(error: unknown): void {
+    this.send(500, this.bugs.headers, this.bugs.body);
+    this.bugs.report(error, this.request);
+  }
 
   onAborted(listener: () => void): void {
     if (this.aborted) listener();

@@ -1,7 +1,7 @@
 /** WebSocket routes on uWS: bounded outbox, text frames only, and no throw from a listener ever reaches the library. */
 import type { HttpRequest, SocketPeer, SocketRoute } from "./types.js";
 import type { UwsModule, UwsRequest, UwsResponse, UwsSocket, UwsSocketBehavior } from "./uws-api.js";
-import { UwsReply } from "./uws-reply.js";
+import { UwsReply, type Bugs } from "./uws-reply.js";
 
 /** Frames a little over the limit still arrive, so that they can be refused with a reason (the library just drops the connection). */
 const OVERSIZE_GRACE_BYTES = 64 * 1024;
@@ -17,7 +17,7 @@ export function socketBehavior(
   uws: UwsModule,
   route: SocketRoute<never>,
   readRequest: (res: UwsResponse, req: UwsRequest) => HttpRequest,
-  onError: (error: unknown) => void,
+  bugs: Bugs,
 ): UwsSocketBehavior {
   const guarded = (ws: UwsSocket, action: (peer: UwsPeer, state: never) => void): void => {
     const data = ws.getUserData() as SocketData;
@@ -25,7 +25,7 @@ export function socketBehavior(
     try {
       action(peer, data.state);
     } catch (error) {
-      onError(error);
+      bugs.report(error, { method: "GET", path: route.pattern });
       peer.close(1011, "internal error");
     }
   };
@@ -36,11 +36,12 @@ export function socketBehavior(
     idleTimeout: IDLE_TIMEOUT_S,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
-      const reply = new UwsReply(res, false);
+      const request = readRequest(res, req);
+      const reply = new UwsReply(res, request, bugs);
       try {
         const key = req.getHeader("sec-websocket-key");
         const extensions = req.getHeader("sec-websocket-extensions");
-        const decision = route.upgrade(readRequest(res, req));
+        const decision = route.upgrade(request);
         if ("status" in decision) {
           reply.send(decision.status, [["content-type", "application/json"]], decision.body);
           return;
@@ -49,8 +50,7 @@ export function socketBehavior(
         const data: SocketData = { state: decision.state, peer: null };
         res.upgrade(data, key, decision.protocol ?? "", extensions, context);
       } catch (error) {
-        onError(error);
-        reply.send(500, [["content-type", "application/json"]], '{"error":{"code":"internal","message":"internal error"}}');
+        reply.fail(error);
       }
     },
     open: (ws) => guarded(ws, (peer, state) => route.open(peer, state)),

@@ -9,7 +9,7 @@ import { BodyReader, copyBytes } from "./body.js";
 import type { HeaderList, HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
 import { loadUws } from "./uws-load.js";
-import { UwsReply } from "./uws-reply.js";
+import { UwsReply, type Bugs } from "./uws-reply.js";
 import { socketBehavior } from "./uws-sockets.js";
 
 /** What is read and thrown away of a body over its limit, so that the client gets to read the 413. */
@@ -31,19 +31,15 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
       // The log itself failed: nobody is left to tell, and a throw from here would end the process.
     }
   };
-  for (const route of options.sockets ?? []) {
-    app.ws(route.pattern, socketBehavior(
-      uws,
-      route,
-      headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }),
-      (error) => report(error, { method: "GET", path: route.pattern }),
-    ));
-  }
   const { errorBody = defaultErrorBody, errorHeaders = [] } = options;
   const own: OwnAnswers = { body: errorBody, headers: [...JSON_HEADERS, ...errorHeaders] };
-  for (const route of options.routes) register(app, route, report, own);
+  const bugs: Bugs = { headers: own.headers, body: own.body("internal", "internal error"), report };
+  for (const route of options.sockets ?? []) {
+    app.ws(route.pattern, socketBehavior(uws, route, headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }), bugs));
+  }
+  for (const route of options.routes) register(app, route, own, bugs);
   const { notFoundHeaders = NONE } = options;
-  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, ignoresBody: true }, report, own);
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, ignoresBody: true }, own, bugs);
   return new UwsServer(uws, app);
 }
 
@@ -57,9 +53,9 @@ function defaultErrorBody(code: string, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }
 
-function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onError"], own: OwnAnswers): void {
+function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, bugs: Bugs): void {
   const { pattern } = route;
-  const handle = requestHandler(route, onError, own);
+  const handle = requestHandler(route, own, bugs);
   switch (route.method) {
     case "GET":
       app.get(pattern, handle);
@@ -85,7 +81,7 @@ function register(app: UwsApp, route: HttpRoute, onError: HttpServerOptions["onE
   }
 }
 
-function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"], own: OwnAnswers): UwsHandler {
+function requestHandler(route: HttpRoute, own: OwnAnswers, bugs: Bugs): UwsHandler {
   const readHead = headReader(route);
   const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, ignored: route.ignoresBody === true, own };
 
@@ -94,25 +90,21 @@ function requestHandler(route: HttpRoute, onError: HttpServerOptions["onError"],
     reply.corked = true;
     try {
       const pending = route.handler(request, reply);
-      if (pending !== undefined) pending.catch((error: unknown) => fail(error, request, reply));
+      if (pending !== undefined) pending.catch((error: unknown) => reply.fail(error));
     } catch (error) {
-      fail(error, request, reply);
+      reply.fail(error);
     }
     reply.corked = false;
-  };
-  const fail = (error: unknown, request: CopiedRequest, reply: UwsReply): void => {
-    reply.send(500, own.headers, own.body("internal", "internal error"));
-    onError(error, request);
   };
 
   return (res, req) => {
     const request = readHead(res, req);
-    const reply = new UwsReply(res, request.method === "HEAD");
+    const reply = new UwsReply(res, request, bugs);
     res.onAborted(() => {
       try {
         reply.abort();
       } catch (error) {
-        onError(error, request);
+        bugs.report(error, request);
       }
     });
     if (request.length === CONFLICTING) {

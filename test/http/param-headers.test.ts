@@ -16,6 +16,7 @@ import { fixtureProgram } from "../mcp/program.js";
 import { TestPeer } from "../mcp/peer.js";
 import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
 import { startHttp } from "../lib/served.js";
+import { answered } from "../lib/answered.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("arguments in headers");
@@ -173,9 +174,7 @@ test("a caller who may not call a tool is refused, whatever its headers say", as
   const mcp = createMcpServer({ engine: createEngine({ ...program, settings }, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log });
   const sent = new Map([["mcp-protocol-version", VERSION], ["mcp-method", "tools/call"], ["mcp-name", "odd"]]);
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "odd", arguments: { a: "x" }, _meta: META } };
-  const outcome = dispatchEnvelope(mcp, message, { header: (name) => sent.get(name) ?? "" }, new TestPeer(null));
-  assert.ok("answer" in outcome);
-  const answer = await outcome.answer;
+  const answer = await answered((reply) => void dispatchEnvelope(mcp, message, { header: (name) => sent.get(name) ?? "" }, new TestPeer(null), reply));
   assert.ok(answer !== null);
   assert.doesNotMatch(bodyText(answer), /Mcp-Param|-32020/);
   assert.match(bodyText(answer), /auth_error/);

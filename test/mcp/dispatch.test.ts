@@ -5,6 +5,7 @@ import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
 import { createMcpServer, type McpServer } from "../../runtime/mcp/server.js";
 import { HANDSHAKE_VERSIONS } from "../../runtime/mcp/versions.js";
 import { createLog, type Log } from "../../runtime/observe/log.js";
+import { answered } from "../lib/answered.js";
 import { suite } from "../lib/suite.js";
 import { TestPeer } from "./peer.js";
 import { fixtureProgram, rowsEnvelope } from "./program.js";
@@ -35,7 +36,7 @@ interface Said {
 }
 
 async function say(mcp: McpServer, peer: TestPeer, message: unknown): Promise<Said | null> {
-  const outcome = await dispatch(mcp, message, peer);
+  const outcome = await answered((reply) => dispatch(mcp, message, peer, reply));
   return outcome === null ? null : { status: outcome.status, headers: outcome.headers, body: JSON.parse(bodyText(outcome)) };
 }
 

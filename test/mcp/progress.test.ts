@@ -8,6 +8,7 @@ import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
 import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
 import { Lines, start, startHttp, type Json } from "../lib/served.js";
+import { answered } from "../lib/answered.js";
 import { suite } from "../lib/suite.js";
 import { fixtureServer } from "./files.js";
 import { TestPeer } from "./peer.js";
@@ -23,7 +24,7 @@ async function toldBy(version: ProtocolVersion, meta: unknown, tool = "stages"):
   const mcp = createMcpServer({ engine, info: { name: "t", title: "t", version: "0" }, metaTools: true, log });
   const peer = new TestPeer(version.name);
   const request = readMessage({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: tool === "run_tool" ? { name: "stages" } : {}, _meta: meta } }) as Request;
-  await callTool(mcp, request, peer, version);
+  await answered((reply) => callTool(mcp, request, peer, version, reply));
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   return peer.told;
 }

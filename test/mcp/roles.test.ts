@@ -8,6 +8,7 @@ import { dispatchEnvelope } from "../../runtime/mcp/envelope-era.js";
 import { createMcpServer, type McpOptions, type McpServer, type Peer } from "../../runtime/mcp/server.js";
 import { versionNamed } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
+import { answered } from "../lib/answered.js";
 import { suite } from "../lib/suite.js";
 import { fixtureProgram } from "./program.js";
 
@@ -35,9 +36,9 @@ function peer(roles: unknown, transport: Peer["transport"]): Peer {
 type Said = { readonly status: number; readonly json: ReturnType<typeof JSON.parse> };
 
 async function ask(mcp: McpServer, roles: unknown, method: string, params: object = {}, transport: Peer["transport"] = "http"): Promise<Said> {
-  const answered = await dispatch(mcp, { jsonrpc: "2.0", id: 1, method, params }, peer(roles, transport));
-  assert.ok(answered !== null);
-  return { status: answered.status, json: JSON.parse(bodyText(answered)) };
+  const said = await answered((reply) => dispatch(mcp, { jsonrpc: "2.0", id: 1, method, params }, peer(roles, transport), reply));
+  assert.ok(said !== null);
+  return { status: said.status, json: JSON.parse(bodyText(said)) };
 }
 
 const call = (mcp: McpServer, roles: unknown, name: string, args: object = {}, transport: Peer["transport"] = "http"): Promise<Said> => ask(mcp, roles, "tools/call", { name, arguments: args }, transport);
@@ -129,11 +130,9 @@ test("in 2026-07-28 a list that depends on the caller is private, and a hidden t
   const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } };
   const newest = async (mcp: McpServer, method: string, params: { readonly name?: string; readonly arguments?: object } = {}): Promise<Said> => {
     const headers = new Map([["mcp-protocol-version", "2026-07-28"], ["mcp-method", method], ["mcp-name", params.name ?? ""]]);
-    const outcome = dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "" }, peer("viewer", "http"));
-    assert.ok("answer" in outcome);
-    const answered = await outcome.answer;
-    assert.ok(answered !== null);
-    return { status: answered.status, json: JSON.parse(bodyText(answered)) };
+    const said = await answered((reply) => void dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "" }, peer("viewer", "http"), reply));
+    assert.ok(said !== null);
+    return { status: said.status, json: JSON.parse(bodyText(said)) };
   };
   assert.equal((await newest(server(), "tools/list")).json.result.cacheScope, "private");
   assert.equal((await newest(server(null), "tools/list")).json.result.cacheScope, "public");
