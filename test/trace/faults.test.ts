@@ -56,18 +56,18 @@ interface Disk {
   release(): Promise<void>;
 }
 
-/** A small file system with a ballast file in it; `null` where none can be mounted. */
-async function smallDisk(): Promise<Disk | null> {
+/** A small file system with a ballast file in it, both in megabytes; `null` where none can be mounted. */
+async function smallDisk(size: number, ballast: number): Promise<Disk | null> {
   const home = await temporaryDirectory();
   const at = join(home, "disk");
   await mkdir(at);
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=40m", "tmpfs", at], { stdio: "ignore" });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", at], { stdio: "ignore" });
   } catch {
     await rm(home, { recursive: true });
     return null;
   }
-  await writeFile(join(at, "ballast"), Buffer.alloc(34 * 1024 * 1024));
+  await writeFile(join(at, "ballast"), Buffer.alloc(ballast * 1024 * 1024));
   return {
     directory: join(at, "data"), prefix: [],
     grow: () => rm(join(at, "ballast")),
@@ -156,10 +156,16 @@ function noise(seed: number): string {
 }
 
 for (const [name, when] of [["a disk that fills up refuses events with 507, counts them, keeps answering, and recovers", "room again"], ["a stop while the disk is full ends with 0, and what was confirmed is there", "full"]] as const) {
-  const disk = (await smallDisk()) ?? (process.stdout.write("  no tmpfs can be mounted here: a limit on files stands for the full disk\n"), await smallFiles());
+  const disk = (await smallDisk(40, 34)) ?? (process.stdout.write("  no tmpfs can be mounted here: a limit on files stands for the full disk\n"), await smallFiles());
   if (disk === null) test.skip(name, "no tmpfs can be mounted here, and there is no prlimit");
   else test(name, () => fillAndStop(disk, when), { timeoutMs: 90_000 });
 }
+
+// Once there is room again, it is less than a transaction of the full text takes.
+const tiny = await smallDisk(12, 6);
+const TINY = "on a disk of 12 MB the search index leaves what room there is to new events";
+if (tiny === null) test.skip(TINY, "no tmpfs can be mounted here");
+else test(TINY, () => fillAndStop(tiny, "room again"), { timeoutMs: 90_000 });
 
 test("a payload that is damaged, missing, cut or no object is 404, and the rest of the run is there", async () => {
   const first = await startTrace();

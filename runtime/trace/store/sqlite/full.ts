@@ -1,4 +1,5 @@
 /** What every thread of the embedded store does so that a full disk is survived in every statement. */
+import { statfsSync } from "node:fs";
 import type { Db } from "./schema.js";
 
 /** A log, its shared memory or a file that could not grow. */
@@ -37,4 +38,10 @@ export function checkpoint(db: Db, mode: "PASSIVE" | "TRUNCATE"): boolean {
   } catch {
     return false;
   }
+}
+
+/** Bytes that are free where a directory is; Infinity where the file system does not say. */
+export function freeBytes(directory: string): number {
+  const { blocks, bavail, bsize } = statfsSync(directory);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }

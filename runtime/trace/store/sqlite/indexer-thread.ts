@@ -7,12 +7,14 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { answerCalls } from "../thread.js";
-import { isFull } from "./full.js";
 import type { Layout } from "./schema.js";
 import { Indexer } from "./indexer.js";
 
 const IDLE_MS = 250;
 const LOG_MS = 500;
+/** After a failure it is tried again so much later, and twice as much after each further one. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
 /** So long after the recorder was busy it is taken to be so still. */
 const CALM_MS = 100;
 
@@ -36,6 +38,14 @@ try {
 let timer: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
 let copiedAt = 0;
+let retryMs = RETRY_MS;
+let toldShort = false;
+
+/** Tells once that search falls behind because there is no room. */
+function tellShort(): void {
+  if (indexer.short && !toldShort) tell("failed")("the room on the disk is left to new events");
+  toldShort = indexer.short;
+}
 
 function work(idle: boolean): void {
   clearTimeout(timer);
@@ -46,13 +56,16 @@ function work(idle: boolean): void {
       copiedAt = performance.now();
     }
     const calm = Date.now() - (busyAt[0] ?? 0) > CALM_MS;
-    if (indexer.step(idle && calm, calm)) immediate = setImmediate(work, false);
+    const worked = indexer.step(idle && calm, calm);
+    retryMs = RETRY_MS;
+    tellShort();
+    if (worked) immediate = setImmediate(work, false);
     else timer = setTimeout(work, calm ? IDLE_MS : CALM_MS, calm);
   } catch (error) {
     // A full disk, as a rule: search falls behind and catches up when there is room.
     tell("failed")(error instanceof Error ? error.message : String(error));
-    if (isFull(error)) indexer.shrink();
-    timer = setTimeout(work, 1000, false);
+    timer = setTimeout(work, retryMs, false);
+    retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   }
 }
 

@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { indexedText, searchText } from "../search-text.js";
 import { eventHash, marksRun, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
-import { checkpoint, inTransaction } from "./full.js";
+import { checkpoint, freeBytes, inTransaction, isFull } from "./full.js";
 import { type Db, type Layout, openForCheckpoint, openForReading, openForWriting } from "./schema.js";
 
 /** Steps of one transaction of the full text. */
@@ -16,8 +16,16 @@ const TEXT_BATCH = 500;
 /** Ids are merged when this many wait, or when nothing else is to be done. */
 const ID_BATCH = 30_000;
 const UNINDEX_BATCH = 200;
+/** With less than this free on the disk, room is used sparingly. */
+const SCARCE_BYTES = 64 << 20;
+/** Steps of one transaction of the full text then. */
+const SPARING_BATCH = 50;
+/** With less than this free, it is left to the recorder, and search falls behind. */
+const RESERVE_BYTES = 4 << 20;
 /** Logs smaller than this are left alone. */
 const LOG_BYTES = 8 << 20;
+/** The same where room is scarce: a log holds pages many times over. */
+const SPARING_LOG_BYTES = 1 << 20;
 
 export interface IndexerEvents {
   /** index.db holds the ids of steps up to here. */
@@ -36,6 +44,7 @@ export class Indexer {
   readonly #reported = new Set<number>();
   #text: number;
   #ids: number;
+  #short = false;
 
   constructor(
     private readonly layout: Layout,
@@ -51,10 +60,18 @@ export class Indexer {
     this.#ids = this.#sql.progress.get("ids") ?? 0;
   }
 
-  /** One bounded piece of work; false when there is nothing to do. `idle` allows small merges, `calm` the full text. */
+  /** There is something to do, and the room for it is left to the recorder. */
+  get short(): boolean {
+    return this.#short;
+  }
+
+  /** One bounded piece of work; false when there is nothing to do, or no room. `idle` allows small merges, `calm` the full text. */
   step(idle: boolean, calm = true): boolean {
     const last = this.#sql.lastSeq.get() ?? 0;
+    // Deletions come first, whatever room there is: they make some.
     if (this.#unindexOne()) return true;
+    this.#short = last > Math.min(this.#text, this.#ids) && freeBytes(this.layout.directory) < RESERVE_BYTES;
+    if (this.#short) return false;
     if (last - this.#ids >= ID_BATCH) return this.#mergeIds(last);
     if (!calm) return false;
     if (last > this.#text) return this.#indexText();
@@ -72,16 +89,12 @@ export class Indexer {
     this.#reported.clear();
   }
 
-  /** Leaves the room that a transaction without an end took to those who have none. */
-  shrink(): void {
-    checkpoint(this.#index, "TRUNCATE");
-  }
-
   /** Copies logs that have grown into their files. */
   copyLogs(): void {
+    const least = this.#isScarce() ? SPARING_LOG_BYTES : LOG_BYTES;
     let copied = false;
     for (const file of ["traces", "payloads"] as const) {
-      if (logBytes(this.layout[file]) < LOG_BYTES) continue;
+      if (logBytes(this.layout[file]) < least) continue;
       const db = openForCheckpoint(this.layout, file);
       try {
         copied = checkpoint(db, "PASSIVE") || copied;
@@ -98,10 +111,10 @@ export class Indexer {
   }
 
   #indexText(): boolean {
-    const rows = this.#sql.after.all(this.#text, TEXT_BATCH);
+    const rows = this.#sql.after.all(this.#text, this.#isScarce() ? SPARING_BATCH : TEXT_BATCH);
     const lastRow = rows.at(-1);
     if (lastRow === undefined) return false;
-    inTransaction(this.#index, () => {
+    this.#write(() => {
       for (const row of rows) if (row.doomed === 0) this.#sql.addWords.run(row.seq, this.#textOf(row));
       this.#sql.saveProgress.run("text", lastRow.seq);
     });
@@ -122,13 +135,32 @@ export class Indexer {
     }
     // In order of the index, so that each of its pages is touched once.
     const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
-    inTransaction(this.#index, () => {
+    this.#write(() => {
       for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
       this.#sql.saveProgress.run("ids", upTo);
     });
     this.#ids = upTo;
     this.events.merged(upTo);
     return true;
+  }
+
+  #isScarce(): boolean {
+    return freeBytes(this.layout.directory) < SCARCE_BYTES;
+  }
+
+  /**
+   * A transaction of index.db. One that the disk has no room for has filled it with its part of the log, which only a
+   * checkpoint gives back, and a checkpoint of what was committed before needs room as well. So where room is scarce
+   * the log is empty before a transaction begins, and all that a failed one took is free again at once.
+   */
+  #write(work: () => void): void {
+    if (this.#isScarce()) checkpoint(this.#index, "TRUNCATE");
+    try {
+      inTransaction(this.#index, work);
+    } catch (error) {
+      if (isFull(error)) checkpoint(this.#index, "TRUNCATE");
+      throw error;
+    }
   }
 
   #unindexOne(): boolean {
@@ -142,7 +174,7 @@ export class Indexer {
     if (root === undefined) return false;
     if (this.#sql.isGone.get(root) === undefined) {
       // All of it is one transaction: text may be taken out of the index only once.
-      inTransaction(this.#index, () => this.#takeOut(root));
+      this.#write(() => this.#takeOut(root));
     }
     // The recorder's thread notes it; until then the row is still there.
     this.#reported.add(root);
