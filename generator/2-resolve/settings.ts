@@ -53,10 +53,12 @@ function filled(section: { readonly [key: string]: unknown }, at: Path, interpol
 
 function authOf(auth: tds.Auth | undefined, interpolator: Interpolator): Section | undefined {
   const at = ["security", "auth"];
-  return present({
+  const mode = auth?.mode ?? null;
+  const ways = present({
     jwt: auth?.jwt === undefined ? undefined : filled({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...auth.jwt }, [...at, "jwt"], interpolator),
     api_key: auth?.api_key === undefined ? undefined : filled({ header: "Authorization", scheme: "Bearer", ...auth.api_key }, [...at, "api_key"], interpolator),
   });
+  return mode === null ? ways : { mode, ...ways };
 }
 
 function rbacOf(rbac: tds.Rbac | undefined): RbacPlan | undefined {

@@ -16,9 +16,7 @@ function texts(value: Json | undefined): readonly string[] {
 export function compareSettings(old: ServePlan, next: ServePlan, changes: Changes): void {
   compareRbac(section(old.security?.["rbac"]), section(next.security?.["rbac"]), changes);
   compareRates(section(old.security?.["rate_limit"]), section(next.security?.["rate_limit"]), changes);
-  const [oldAuth, nextAuth] = [old.security?.["auth"], next.security?.["auth"]];
-  // Whether another issuer or key file admits fewer callers cannot be seen from here.
-  if (!same(oldAuth, nextAuth)) changes.add("isolation-weakening", "security.auth", "callers are authenticated another way");
+  compareAuth(section(old.security?.["auth"]), section(next.security?.["auth"]), changes);
   compareHardening(section(old.hardening), section(next.hardening), changes);
   if (old.authoring?.define_tool !== next.authoring?.define_tool) {
     const on = next.authoring?.define_tool === true;
@@ -26,6 +24,17 @@ export function compareSettings(old: ServePlan, next: ServePlan, changes: Change
   }
   compareObservability(old, next, changes);
   if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${next.deadline_s ?? 25} s instead of ${old.deadline_s ?? 25}`);
+}
+
+function compareAuth({ mode: had, ...before }: Section = {}, { mode: has, ...after }: Section = {}, changes: Changes): void {
+  const subject = "security.auth";
+  const authenticated = (mode: Json | undefined): boolean => mode !== undefined && mode !== "none";
+  // Whether another issuer, key file or mode admits fewer callers cannot be seen from here.
+  if (!same(before, after)) changes.add("isolation-weakening", subject, "callers are authenticated another way");
+  if (had === has) return;
+  const message = `mode is ${show(has)} instead of ${show(had)}`;
+  if (authenticated(had) || has === "none") changes.add("isolation-weakening", subject, message);
+  else changes.add(authenticated(has) ? "breaking" : "behavioural", subject, message);
 }
 
 function compareRbac(old: Section | undefined, next: Section | undefined, changes: Changes): void {

@@ -47,12 +47,17 @@ function ofConnections({ connections }: Resolved): readonly Finding[] {
 function ofSettings({ settings }: Resolved): readonly Finding[] {
   const findings: Finding[] = [];
   for (const section of ["security", "observability"] as const) {
-    for (const key of Object.keys(settings[section] ?? {})) {
-      if (`${section}.${key}` !== "security.rbac") findings.push({ what: `${section}.${key}`, path: [section, key] });
+    for (const [key, value] of Object.entries(settings[section] ?? {})) {
+      if (`${section}.${key}` !== "security.rbac" && !isModeAlone(key, value)) findings.push({ what: `${section}.${key}`, path: [section, key] });
     }
   }
   if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
   return findings;
+}
+
+/** security.auth.mode says how callers are meant to be authenticated; --auth decides, and refuses what it can't do. */
+function isModeAlone(key: string, value: unknown): boolean {
+  return key === "auth" && typeof value === "object" && value !== null && Object.keys(value).join() === "mode";
 }
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {
