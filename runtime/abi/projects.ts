@@ -18,6 +18,7 @@ export function clashOf(paths: readonly string[]): string | null {
   for (const path of paths) {
     const name = projectName(path);
     const other = seen.get(name.toLowerCase());
+    if (other === path) return `${path} is given twice`;
     if (other !== undefined) return `${other} and ${path} would both be the project '${name}'; projects are named by their files, so rename one`;
     seen.set(name.toLowerCase(), path);
   }

@@ -20,6 +20,8 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 export interface MirrorHeaders {
   /** A header by its lower-case name, as sent; "" when it is absent. */
   header(name: string): string;
+  /** Whether it was sent, be it empty. */
+  has(name: string): boolean;
 }
 
 /** A request that is answered with a stream for as long as the client listens. */
@@ -118,29 +120,35 @@ function argumentRefusal({ paramHeaders, engine }: McpServer, message: Request, 
   const { name, arguments: args } = message.params;
   if (typeof name !== "string") return null;
   for (const expected of paramHeaders.of(name)) {
-    const problem = argumentMismatch(expected, headers.header(expected.key), args);
+    const { key } = expected;
+    const problem = argumentMismatch(expected, headers.has(key) ? headers.header(key) : null, args);
     // Who may not call the tool is told that, and not what its arguments are.
     if (problem !== null) return engine.access.refusal(name, principal) === null ? refuse(message, HEADER_MISMATCH, problem) : null;
   }
   return null;
 }
 
-/** An empty header and none are the same here, as they are to much that stands between: both go with an empty text. */
-function argumentMismatch({ header, path }: ParamHeader, raw: string, args: unknown): string | null {
+/** @param raw the header as sent, `null` when it was not. */
+function argumentMismatch({ header, path }: ParamHeader, raw: string | null, args: unknown): string | null {
   let value = args;
   for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  if (value === undefined || value === null) return raw === "" ? null : `header ${header} repeats '${path.join(".")}', which is not in the arguments`;
+  if (value === undefined || value === null) return raw === null ? null : `header ${header} repeats '${path.join(".")}', which is not in the arguments`;
+  if (raw === null) return `header ${header} is missing`;
   const sent = decodeMirror(raw);
-  if (typeof value === "string") return sent === "" && value === "" ? null : headerMismatch(header, sent, value);
-  if (typeof value === "boolean") return headerMismatch(header, sent, String(value));
+  if (typeof value === "string") return valueMismatch(header, sent, value);
+  if (typeof value === "boolean") return valueMismatch(header, sent, String(value));
   if (!Number.isSafeInteger(value)) return `argument '${path.join(".")}' cannot be repeated in a header: it is no text, boolean or integer within ±9007199254740991`;
   const equal = sent !== null && /^-?\d+(\.0+)?$/.test(sent) && Number(sent) === value;
-  return equal ? null : headerMismatch(header, sent, String(value));
+  return equal ? null : valueMismatch(header, sent, String(value));
 }
 
 function headerMismatch(header: string, sent: string | null, body: string): string | null {
+  return sent === "" ? `header ${header} is missing` : valueMismatch(header, sent, body);
+}
+
+/** @param sent `null` for what no mirrored value may hold. */
+function valueMismatch(header: string, sent: string | null, body: string): string | null {
   if (sent === null) return `header ${header} is neither visible ASCII nor valid base64 of UTF-8`;
-  if (sent === "") return `header ${header} is missing`;
   return sent === body ? null : `header ${header} '${sent.slice(0, 100)}' does not match '${body.slice(0, 100)}' in the body`;
 }
 

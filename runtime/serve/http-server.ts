@@ -1,7 +1,7 @@
 /** MCP over HTTP: listens, and on the way out answers what it accepted. */
 import type { Log } from "../observe/log.js";
 import { isLoopback, type HttpAddress } from "./address.js";
-import { StartError } from "./exit.js";
+import { EXIT, StartError } from "./exit.js";
 import { createReadiness } from "./health.js";
 import { anonymous } from "./identity.js";
 import { Idle } from "./idle.js";
@@ -64,7 +64,7 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     notFound,
     onError: (error, { method, path }) => log.error("request failed", { method, path, error }),
   }));
-  const bound = await server.listen(address.host, address.port).catch((error: unknown) => startError(error));
+  const bound = await server.listen(address.host, address.port).catch((error: unknown) => startError(error, EXIT.LIVE));
 
   return {
     address: bound,
@@ -94,6 +94,6 @@ function startOr<T>(make: () => T): T {
   }
 }
 
-function startError(error: unknown): never {
-  throw new StartError(error instanceof Error ? error.message : String(error));
+function startError(error: unknown, exitCode?: number): never {
+  throw new StartError(error instanceof Error ? error.message : String(error), exitCode);
 }

@@ -132,6 +132,7 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   if (address === null) throw new TypeError("no address");
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
+    for (const { program } of projects) warnOfMode(program, log);
     const { serveHttp } = await import("./http-server.js");
     const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
@@ -144,6 +145,13 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   } finally {
     await Promise.all(served.map(({ mcp }) => mcp.engine.close()));
   }
+}
+
+/** security.auth.mode is what the catalog's author had in mind; --auth decides, and here it is none. */
+function warnOfMode({ catalog, settings }: Program, log: Log): void {
+  const auth = settings.security?.auth;
+  const mode = typeof auth === "object" && auth !== null && "mode" in auth ? auth["mode"] : undefined;
+  if (typeof mode === "string" && mode !== "none") log.warn(`${catalog.file} is meant for --auth ${mode} (security.auth.mode); with --auth none everyone on this machine may call its tools`);
 }
 
 /** One line on stderr that says what is served, and where. */

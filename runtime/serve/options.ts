@@ -96,7 +96,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
   const http = address === null ? null : parseAddress(address, HTTP);
   checkAuth(http, text("auth"));
   return {
-    name: text("name"),
+    name: readName(text("name")),
     envFile: text("env-file"),
     http,
     allowOrigins: readOrigins(text("allow-origin")),
@@ -136,6 +136,11 @@ function readOrigins(list: string | null): readonly string[] {
     }
     return origin;
   });
+}
+
+function readName(name: string | null): string | null {
+  if (name?.trim() === "") throw new StartError("--name takes a name, not an empty text");
+  return name;
 }
 
 function readSeconds(text: string | null): number {

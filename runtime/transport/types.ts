@@ -12,10 +12,12 @@ export interface HttpRequest {
   readonly query: string;
   /** Values of the pattern's `:name` segments in order, URL-decoded where valid. */
   readonly params: readonly string[];
-  /** Request headers named by the route, lower-case; absent ones are "". */
+  /** Request headers named by the route, lower-case; absent ones are "", several of one name a list with ", ". */
   readonly headers: { readonly [name: string]: string };
   /** One of them; "" when it is absent or the route does not name it. Cheaper than `headers`, which is made on first use. */
   header(name: string): string;
+  /** Whether one of them was sent, be it empty. */
+  has(name: string): boolean;
   /** The body's bytes, which stay valid. */
   readonly body: Buffer;
   /** The body as text, `null` when it is not UTF-8. Asked for before the handler first waits, it saves the copy of the bytes. */

@@ -5,6 +5,7 @@
  * counted, because the library has no limit of its own.
  */
 import { isUtf8 } from "node:buffer";
+import { bindFailure } from "./bind-failure.js";
 import { BodyReader, copyBytes } from "./body.js";
 import type { HeaderList, HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
@@ -111,7 +112,13 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, bugs: Bugs): UwsHandl
       reply.sendAndClose(400, own.headers, own.body("bad_request", "two different Content-Length headers"));
       return;
     }
-    const hasBody = request.length === "" || request.length === "0" ? req.getHeader("transfer-encoding") !== "" : true;
+    const coding = request.length === "" || request.length === "0" ? req.getHeader("transfer-encoding") : "";
+    if (coding !== "" && coding.toLowerCase() !== "chunked") {
+      // The library takes whatever ends in "chunked"; a proxy before us may have found another end of such a body.
+      reply.sendAndClose(501, own.headers, own.body("not_implemented", "the only Transfer-Encoding is chunked"));
+      return;
+    }
+    const hasBody = coding !== "" || (request.length !== "" && request.length !== "0");
     if (hasBody) readBody(res, request, reply, limit, run);
     else run(request, reply);
   };
@@ -183,7 +190,8 @@ class CopiedRequest implements HttpRequest {
     private readonly wanted: readonly string[],
     /** Where in `values` a header is. */
     private readonly places: ReadonlyMap<string, number>,
-    private readonly values: readonly string[],
+    /** `null` for one that was not sent. */
+    private readonly values: readonly (string | null)[],
     private readonly res: UwsResponse,
   ) {}
 
@@ -224,6 +232,11 @@ class CopiedRequest implements HttpRequest {
     return place === undefined ? "" : (this.values[place] ?? "");
   }
 
+  has(name: string): boolean {
+    const place = this.places.get(name);
+    return place !== undefined && this.values[place] !== null;
+  }
+
   /** Content-Length as sent, "" without one, or CONFLICTING. */
   get length(): string {
     return this.values[LENGTH_PLACE] ?? "";
@@ -258,8 +271,8 @@ interface Wanted {
 }
 
 /**
- * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (of several
- * with one name the first), and two lengths that disagree are noticed. Names are told apart by their length first,
+ * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (several
+ * with one name as one list, which is what HTTP means by them), and two lengths that disagree are noticed. Names are told apart by their length first,
  * because each comes as a new string, which a map would have to hash.
  */
 function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery"> & { readonly method: string }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {
@@ -271,20 +284,22 @@ function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery">
   const wanted = route.headers ?? NONE;
   const names = [...new Set(["content-length", ...wanted])];
   const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [name, place]));
-  const absent: readonly string[] = names.map(() => "");
+  const absent: readonly (string | null)[] = names.map(() => null);
   const longest = Math.max(...names.map((name) => name.length));
   const ofLength: readonly (readonly Wanted[])[] = Array.from({ length: longest + 1 }, (_, length) =>
     names.map((name, place) => ({ name, place })).filter(({ name }) => name.length === length),
   );
 
-  let values: string[] = [];
+  let values: (string | null)[] = [];
   const visit = (name: string, value: string): void => {
     if (name.length > longest) return;
     for (const candidate of ofLength[name.length] ?? []) {
       if (candidate.name !== name) continue;
       const { place } = candidate;
-      if (values[place] === "") values[place] = value;
-      else if (place === LENGTH_PLACE && values[place] !== value) values[place] = CONFLICTING;
+      const before = values[place] ?? null;
+      if (before === null) values[place] = value;
+      else if (place !== LENGTH_PLACE) values[place] = `${before}, ${value}`;
+      else if (before !== value) values[place] = CONFLICTING;
       return;
     }
   };
@@ -327,7 +342,7 @@ class UwsServer implements HttpServer {
     return new Promise((resolve, reject) => {
       this.app.listen(host, port, this.uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (token) => {
         if (token === false) {
-          reject(new Error(`cannot listen on ${host}:${port}: the address is in use or not of this machine`));
+          void bindFailure(host, port).then((why) => reject(new Error(`cannot listen on ${host}:${port}: ${why}`)));
           return;
         }
         this.token = token;

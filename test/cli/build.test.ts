@@ -185,7 +185,8 @@ test("relative paths of connections start at the catalog's folder, wherever the 
 test("words that do not fit exit 2 with one line and the usage", () =>
   inProject(async (folder, build) => {
     const table: readonly (readonly [words: readonly string[], want: RegExp])[] = [
-      [["a.yaml", "x/a.yaml"], /a\.yaml and x\/a\.yaml would both be the project 'a'/],
+      [["a.yaml", "a.yaml"], /a\.yaml is given twice/],
+    [["a.yaml", "x/a.yaml"], /a\.yaml and x\/a\.yaml would both be the project 'a'/],
       [["--emit", "cobol"], /--emit takes ts, js or ir, not 'cobol'/],
       [["--check", "--emit", "ts"], /--check compares the whole output/],
       [["--out", "."], /--out needs a folder of its own, and '\.' holds the current directory/],

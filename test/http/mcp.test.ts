@@ -1,10 +1,14 @@
 import * as assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isLoopback, parseAddress } from "../../runtime/serve/address.js";
 import { originRules } from "../../runtime/serve/origins.js";
 import { fixtureServer } from "../mcp/files.js";
 import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
-import { startHttp } from "../lib/served.js";
+import { repo } from "../lib/repo.js";
+import { start, startHttp } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("http mcp");
@@ -30,6 +34,28 @@ test("POST /mcp answers JSON; a notification or a response is 202 without a body
   for (const message of [{ jsonrpc: "2.0", method: "notifications/initialized" }, { jsonrpc: "2.0", id: 1, result: {} }]) {
     const accepted = await post(text(message));
     assert.deepEqual([accepted.status, accepted.body], [202, ""]);
+  }
+});
+
+test("a port that another server has ends the start with exit 3, the reason and nothing else", async () => {
+  const second = start(fixtureServer, ["--http", `127.0.0.1:${port}`, "--auth", "none"]);
+  assert.equal(await second.ended, 3);
+  assert.equal(second.stderr(), `toolsrv: cannot listen on 127.0.0.1:${port}: another process has the port; end it, or take another port\n`);
+});
+
+test("a catalog that is meant for authenticated callers says so when it is served without", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-mode-"));
+  const tool = "tools:\n  - { name: count_rows, kind: count, description: Count the rows. Use when the user asks how many., target: { connection: main, collection: rows } }\n";
+  const warned = async (auth: string): Promise<boolean> => {
+    writeFileSync(join(folder, "tools.yaml"), `tds_version: '2'\nconnections: { main: { backend: sqlite, path: ./d.db } }\n${tool}${auth}`);
+    const served = await startHttp(repo("bin/toolsrv"), ["serve", join(folder, "tools.yaml")]);
+    await served.kill();
+    return /meant for --auth jwt \(security\.auth\.mode\)/.test(served.stderr());
+  };
+  try {
+    assert.deepEqual([await warned("security: { auth: { mode: jwt } }\n"), await warned("security: { auth: { mode: none } }\n"), await warned("")], [true, false, false]);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 

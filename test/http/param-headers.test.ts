@@ -84,6 +84,10 @@ test("a header that is missing, differs, or holds what no header may hold is 400
     [{ limit: 1.5 }, { "Mcp-Param-Limit": "1.5" }, /'limit' cannot be repeated in a header/],
     [{ limit: 2 ** 53 }, { "Mcp-Param-Limit": "9007199254740993" }, /'limit' cannot be repeated in a header/],
     [{ dry_run: true }, { "Mcp-Param-Dry-Run": "TRUE" }, /does not match 'true'/],
+    [{ region: "" }, {}, /header Mcp-Param-Region is missing/],
+    [{}, { "Mcp-Param-Region": "" }, /'region', which is not in the arguments/],
+    [{ region: "a" }, { "Mcp-Param-Region": "" }, /header Mcp-Param-Region '' does not match 'a'/],
+    [{ limit: 0 }, { "Mcp-Param-Limit": "" }, /header Mcp-Param-Limit '' does not match '0'/],
     [{ region: { deep: 1 } }, { "Mcp-Param-Region": "[object Object]" }, /'region' cannot be repeated in a header/],
   ];
   for (const [args, headers, says] of table) {
@@ -174,7 +178,7 @@ test("a caller who may not call a tool is refused, whatever its headers say", as
   const mcp = createMcpServer({ engine: createEngine({ ...program, settings }, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log });
   const sent = new Map([["mcp-protocol-version", VERSION], ["mcp-method", "tools/call"], ["mcp-name", "odd"]]);
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "odd", arguments: { a: "x" }, _meta: META } };
-  const answer = await answered((reply) => void dispatchEnvelope(mcp, message, { header: (name) => sent.get(name) ?? "" }, new TestPeer(null), reply));
+  const answer = await answered((reply) => void dispatchEnvelope(mcp, message, { header: (name) => sent.get(name) ?? "", has: (name) => sent.has(name) }, new TestPeer(null), reply));
   assert.ok(answer !== null);
   assert.doesNotMatch(bodyText(answer), /Mcp-Param|-32020/);
   assert.match(bodyText(answer), /auth_error/);

@@ -50,6 +50,27 @@ test("a handler gets method, path, query, decoded parameters and the headers its
   });
 });
 
+test("a header that is sent empty is told from one that is not; several of one name are a list", async () => {
+  const route: HttpRoute = { method: "GET", pattern: "/h", headers: ["x-a", "x-b", "x-c"], handler: (request, reply) => reply.send(200, [], JSON.stringify(["x-a", "x-b", "x-c", "x-d"].map((name) => [request.has(name), request.header(name)]))) };
+  await withServer([route], async ({ port }) => {
+    const answer = await rawHttp(port, "GET /h HTTP/1.1\r\nHost: h\r\nX-A:\r\nX-B: one\r\nx-b: two\r\nX-D: unasked\r\n\r\n");
+    assert.deepEqual(JSON.parse(answer.body), [[true, ""], [true, "one, two"], [false, ""], [false, ""]]);
+  });
+});
+
+test("a transfer coding other than chunked is 501 and the end of the connection", async () => {
+  await withServer([{ method: "POST", pattern: "/echo", bodyLimitBytes: 100, handler: echo }], async ({ port, errors }) => {
+    const chunked = (coding: string): string => `POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: ${coding}\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
+    assert.equal(JSON.parse((await rawHttp(port, chunked("Chunked"))).body).body, "abc");
+    for (const coding of ["xchunked", "gzip, chunked", "chunked, chunked", "identity, chunked"]) {
+      const answer = await rawHttp(port, chunked(coding));
+      assert.ok([400, 501].includes(answer.status), `${coding}: ${answer.raw}`);
+      assert.match(answer.headers["connection"] ?? "", /close/i);
+    }
+    assert.deepEqual(errors, []);
+  });
+});
+
 test("a body in several chunks, or chunk-encoded, arrives whole and survives the library's memory", async () => {
   const text = "äöü€".repeat(5000);
   const late: HttpRoute = {
@@ -238,10 +259,11 @@ test("a stream waits for its reader and ends when the reader goes", async () => 
   });
 });
 
-test("a port that is taken rejects with the address in the message", async () => {
+test("an address that can't be bound rejects with the address and the reason", async () => {
   await withServer([], async ({ port }) => {
     const second = createHttpServer({ routes: [], notFound: echo, onError: () => undefined });
-    await assert.rejects(second.listen("127.0.0.1", port), new RegExp(`127.0.0.1:${port}`));
+    await assert.rejects(second.listen("127.0.0.1", port), { message: `cannot listen on 127.0.0.1:${port}: another process has the port; end it, or take another port` });
+    await assert.rejects(second.listen("192.0.2.1", 0), { message: "cannot listen on 192.0.2.1:0: this machine has no such address" });
     second.close();
   });
 });

@@ -58,7 +58,7 @@ export function start(file: string, args: readonly string[] = [], { nodeArgs = [
 
 /** A server that listens: its port, read from the banner. */
 export async function startHttp(file: string, args: readonly string[] = []): Promise<Served & { readonly port: number; readonly url: string }> {
-  const served = start(file, ["--http", "127.0.0.1:0", "--auth", "none", ...args]);
+  const served = start(file, [...args, "--http", "127.0.0.1:0", "--auth", "none"]);
   const [url = "", port = ""] = await served.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/);
   return { ...served, url, port: Number(port) };
 }

@@ -130,7 +130,7 @@ test("in 2026-07-28 a list that depends on the caller is private, and a hidden t
   const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } };
   const newest = async (mcp: McpServer, method: string, params: { readonly name?: string; readonly arguments?: object } = {}): Promise<Said> => {
     const headers = new Map([["mcp-protocol-version", "2026-07-28"], ["mcp-method", method], ["mcp-name", params.name ?? ""]]);
-    const said = await answered((reply) => void dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "" }, peer("viewer", "http"), reply));
+    const said = await answered((reply) => void dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "", has: (name) => headers.has(name) }, peer("viewer", "http"), reply));
     assert.ok(said !== null);
     return { status: said.status, json: JSON.parse(bodyText(said)) };
   };
