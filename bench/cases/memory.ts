@@ -64,7 +64,7 @@ async function idleConnections(): Promise<Row> {
     }
     const grown = residentBytes(server.pid) - before;
     const open = sockets.filter((socket) => !socket.destroyed && socket.readyState === "open").length;
-    if (open < CONNECTIONS) return { what: IDLE, skipped: `only ${open} connections were open at once: those opened first had been idle for too long` };
+    if (open < CONNECTIONS) return { what: IDLE, failed: `only ${open} connections were open at once: those opened first had been idle for too long` };
     return atMost(IDLE, grown / CONNECTIONS / 1024, 25, "KB", [`the server grew by ${(grown / 1e6).toFixed(1)} MB`]);
   } finally {
     for (const socket of sockets) socket.destroy();

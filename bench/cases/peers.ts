@@ -39,8 +39,8 @@ export const peers: BenchCase = {
     if (why !== null) return PEERS.map(({ name }): Row => ({ what: `tools/call against ${name}`, skipped: why }));
     const rows: Row[] = [];
     for (const { name, from, side, era } of PEERS) {
-      const compared = await compare({ ours: { file: serverFile("toolsrv") }, peer: side, connections: 64, rounds: 5, secondsPerRound: 1, ...LOADS[era] });
-      rows.push(versus(`tools/call, ${era === "handshake" ? "2025-11-25" : "2026-07-28"}`, `${name} (${from} ${npmVersion(from)})`, "/s", compared.perSecond, { atLeast: 10 }, [`${name}: ${compared.latencies}`]));
+      const compared = await compare({ ours: { file: serverFile("toolsrv") }, peer: side, connections: 64, rounds: 5, ...LOADS[era] });
+      rows.push(versus(`tools/call, ${era === "handshake" ? "2025-11-25" : "2026-07-28"}`, `${name} (${from} ${npmVersion(from)})`, "/s", compared.perSecond, { atLeast: 10 }, compared.notes.map((note) => `${name}: ${note}`)));
     }
     return rows;
   },

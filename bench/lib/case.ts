@@ -37,7 +37,13 @@ export interface Skipped {
   readonly skipped: string;
 }
 
-export type Row = Comparison | Skipped;
+/** A row that was measured and came to no figure, and why: its goal is not met. */
+export interface Failed {
+  readonly what: string;
+  readonly failed: string;
+}
+
+export type Row = Comparison | Skipped | Failed;
 
 export interface BenchCase {
   /** As in `node dist/bench/run.js NAME`. */
@@ -49,15 +55,31 @@ export interface BenchCase {
   run(): Promise<readonly Row[]>;
 }
 
-export function isMet({ ratio, goal }: Comparison): boolean {
+/** Whether nothing speaks against the row: a row that could not be measured here is no missed goal, one that failed is. */
+export function isMet(row: Row): boolean {
+  if ("skipped" in row) return true;
+  if ("failed" in row) return false;
+  const { ratio, goal } = row;
   if (goal === undefined) return true;
   return "atLeast" in goal ? ratio >= goal.atLeast : ratio <= goal.atMost;
 }
 
+/** The same of both sides. */
+export interface Sides<T> {
+  readonly ours: T;
+  readonly peer: T;
+}
+
 /** Figures of both sides, one of each a round. */
-export interface Rounds {
-  readonly ours: readonly number[];
-  readonly peer: readonly number[];
+export type Rounds = Sides<readonly number[]>;
+
+/** Measures both sides once a round; who goes first alternates, so that a machine that grows slower favours neither. */
+export async function inTurn<T>(rounds: number, measure: Sides<() => Promise<T>>): Promise<Sides<readonly T[]>> {
+  const results: Sides<T[]> = { ours: [], peer: [] };
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? (["ours", "peer"] as const) : (["peer", "ours"] as const)) results[side].push(await measure[side]());
+  }
+  return results;
 }
 
 /** A row of alternating rounds against a named peer. */

@@ -14,6 +14,8 @@ export interface LoadOptions {
 }
 
 export interface LoadResult {
+  /** Answered in all. */
+  readonly requests: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -53,7 +55,7 @@ async function loadWithWrk({ port, body, headers, connections, seconds }: LoadOp
     const found = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(output);
     if (found === null) throw new Error(`wrk said:\n${output}`);
     const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, errors = 0] = found.slice(1).map(Number);
-    return { perSecond: (requests / microseconds) * 1e6, p50Ms: p50 / 1000, p99Ms: p99 / 1000, errors };
+    return { requests, perSecond: (requests / microseconds) * 1e6, p50Ms: p50 / 1000, p99Ms: p99 / 1000, errors };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -102,5 +104,5 @@ async function loadWithSockets({ port, body, headers, connections, seconds }: Lo
   const elapsedS = (performance.now() - startedAt) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (share: number): number => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;
-  return { perSecond: latencies.length / elapsedS, p50Ms: at(0.5), p99Ms: at(0.99), errors };
+  return { requests: latencies.length, perSecond: latencies.length / elapsedS, p50Ms: at(0.5), p99Ms: at(0.99), errors };
 }

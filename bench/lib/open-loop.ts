@@ -26,8 +26,10 @@ export interface OpenLoopResult {
   readonly maxMs: number;
   /** Requests that got no answer. */
   readonly unanswered: number;
-  /** How much later than due requests left, in the 99th percentile: what of the latency is the generator's own. */
-  readonly lateP99Ms: number;
+  /** What of a request's latency may be the generator's own, in the 99th percentile: sent late, or read late. */
+  readonly ownP99Ms: number;
+  /** The generator went before other processes on its core, which takes a right that not everyone has. */
+  readonly realTime: boolean;
 }
 
 /** Compiles the generator. @returns why that was not possible, or `null`. */

@@ -58,12 +58,13 @@ ${sections.join("\n\n")}
 function sectionOf(entry: BenchCase, rows: readonly Row[]): string {
   const head = `## ${entry.name}\n\nMeasures ${entry.summary}.${entry.method === undefined ? "" : ` ${entry.method}`}`;
   const table = ["| What | toolsrv | Peer | Ratio | Lowest–highest | Goal | |", "|---|---:|---:|---:|---:|---:|---|", ...rows.map(lineOf)];
-  const notes = rows.flatMap((row) => ("skipped" in row ? [] : (row.notes ?? []).map((note) => `- ${row.what}: ${note}`)));
+  const notes = rows.flatMap((row) => (!("notes" in row) ? [] : (row.notes ?? []).map((note) => `- ${row.what}: ${note}`)));
   return [head, table.join("\n"), ...(notes.length === 0 ? [] : [notes.join("\n")])].join("\n\n");
 }
 
 function lineOf(row: Row): string {
   if ("skipped" in row) return `| ${row.what} | | | | | | not measured: ${row.skipped} |`;
+  if ("failed" in row) return `| ${row.what} | | | | | | **missed**: ${row.failed} |`;
   const peer = row.against === undefined ? "" : `${row.against}: ${figure(row.peer, row.unit)}`;
   const { spread } = row;
   const range = spread === undefined ? "" : `${short(spread.lowest)}–${short(spread.highest)} (${spread.rounds})`;
@@ -73,6 +74,7 @@ function lineOf(row: Row): string {
 /** A row as it is printed while the cases run. */
 export function printed(row: Row): string {
   if ("skipped" in row) return `${row.what}: not measured: ${row.skipped}`;
+  if ("failed" in row) return `${row.what}: missed: ${row.failed}`;
   const peer = row.against === undefined ? "" : `, ${row.against} ${figure(row.peer, row.unit)}, ratio ${short(row.ratio)}`;
   const spread = row.spread === undefined ? "" : ` [${short(row.spread.lowest)}–${short(row.spread.highest)}]`;
   const goal = row.goal === undefined ? "" : ` (goal ${goalText(row)}, ${verdict(row)})`;
@@ -91,7 +93,7 @@ function verdict(row: Comparison): string {
 }
 
 function figure(value: number, unit: string): string {
-  return `${short(value)} ${unit}`;
+  return unit === "" ? short(value) : `${short(value)} ${unit}`;
 }
 
 function short(value: number): string {

@@ -18,10 +18,11 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) * 1024;
 }
 
-/** Starts `bench/<file>`, or a file by its absolute path, and waits until it has written "port N" or a URL with a port on standard error. */
-export function startServer(file: string, args: readonly string[] = []): Promise<BenchServer> {
+/** Starts `bench/<file>`, or a file by its absolute path, and waits until it has written "port N" or a URL with a port on standard error. `under` is Node with its flags, and what runs it. */
+export function startServer(file: string, args: readonly string[] = [], under: readonly string[] = [process.execPath]): Promise<BenchServer> {
   const path = isAbsolute(file) ? file : fileURLToPath(new URL(`../${file}`, import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [...process.execArgv, "--", path, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const [command = "", ...flags] = under;
+  const child: ChildProcess = spawn(command, [...flags, ...process.execArgv, "--", path, ...args], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   return new Promise((resolve, reject) => {
     let text = "";

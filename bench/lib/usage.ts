@@ -1,0 +1,75 @@
+/**
+ * Who had the machine during a round: what a server got, and what went to others. The time that a request takes on a
+ * core depends less on who else wants one than throughput and latency do; and a round in which others had much of the
+ * machine can be told from one in which the server was slow.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+
+/** Sums of nanoseconds. All are zeros where the system does not tell: a kernel without schedstat, or no Linux. */
+export interface Usage {
+  /** On a core, all threads of the server together. */
+  readonly ranNs: number;
+  /** Ready to run while others had the cores, its main thread. */
+  readonly waitedNs: number;
+  /** On cores of this machine, all processes that are neither the server nor ourselves and our load; and what the hypervisor took. */
+  readonly othersNs: number;
+}
+
+/** The unit of /proc/stat and /proc/PID/stat. */
+const TICK_NS = 10_000_000;
+/** The parent of the kernel's own threads, which work for the server and the load too. */
+const KTHREADD = 2;
+
+/** Runs `work` and tells who had the machine meanwhile. What `work` starts belongs to us when it has ended. */
+export async function withUsage<T>(pid: number, work: () => Promise<T>): Promise<{ readonly result: T; readonly usage: Usage }> {
+  const [before, elsewhere] = [serverUsage(pid), processTicks()];
+  const stolen = stolenTicks();
+  const result = await work();
+  const after = serverUsage(pid);
+  let others = stolenTicks() - stolen;
+  for (const [other, ticks] of processTicks()) if (other !== pid && other !== process.pid) others += ticks - (elsewhere.get(other) ?? 0);
+  return { result, usage: { ranNs: after.ranNs - before.ranNs, waitedNs: after.waitedNs - before.waitedNs, othersNs: others * TICK_NS } };
+}
+
+function serverUsage(pid: number): Pick<Usage, "ranNs" | "waitedNs"> {
+  const threads = namesIn(`/proc/${pid}/task`).map((thread) => schedstat(pid, thread));
+  return { ranNs: threads.reduce((sum, { ran }) => sum + ran, 0), waitedNs: schedstat(pid, String(pid)).waited };
+}
+
+function schedstat(pid: number, thread: string): { readonly ran: number; readonly waited: number } {
+  const [ran = 0, waited = 0] = textOf(`/proc/${pid}/task/${thread}/schedstat`).split(" ").map(Number);
+  return { ran, waited };
+}
+
+/** Time of every process and of its children that have ended. */
+function processTicks(): ReadonlyMap<number, number> {
+  const ticks = new Map<number, number>();
+  for (const name of namesIn("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    // The name of the program, which comes second and in parentheses, may have spaces.
+    const fields = /\) (.*)$/.exec(textOf(`/proc/${name}/stat`).trim())?.[1]?.split(" ").map(Number) ?? [];
+    if (fields[1] !== KTHREADD) ticks.set(Number(name), fields.slice(11, 15).reduce((sum, value) => sum + value, 0));
+  }
+  return ticks;
+}
+
+/** Of all cores: the eighth figure of the first line. */
+function stolenTicks(): number {
+  return Number(/^cpu +(?:\d+ ){7}(\d+)/.exec(textOf("/proc/stat"))?.[1] ?? 0);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
