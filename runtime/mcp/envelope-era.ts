@@ -31,9 +31,9 @@ export interface ListenRequest {
   readonly toolsListChanged: boolean;
 }
 
-/** Whether a parsed body, or the version header beside it, belongs to this era. */
-export function isEnvelopeEra(value: unknown, versionHeader: string): boolean {
-  if (versionHeader !== "" && versionNamed(versionHeader, "envelope") !== null) return true;
+/** Whether a parsed body, or the version that the header beside it names, belongs to this era. */
+export function isEnvelopeEra(value: unknown, named: ProtocolVersion | null): boolean {
+  if (named?.era === "envelope") return true;
   return isObject(value) && isObject(value["params"]) && VERSION_KEY in metaOf(value["params"]);
 }
 

@@ -42,9 +42,14 @@ function namesOf(era: ProtocolVersion["era"]): readonly string[] {
 
 const BY_NAME: ReadonlyMap<unknown, ProtocolVersion> = new Map(VERSIONS.map((version) => [version.name, version]));
 
+/** The row of a version name, `null` for anything else. */
+export function versionCalled(name: unknown): ProtocolVersion | null {
+  return BY_NAME.get(name) ?? null;
+}
+
 /** The row of a version name of one era, `null` for anything else. */
 export function versionNamed(name: unknown, era: ProtocolVersion["era"]): ProtocolVersion | null {
-  const version = BY_NAME.get(name);
+  const version = versionCalled(name);
   return version?.era === era ? version : null;
 }
 

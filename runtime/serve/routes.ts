@@ -1,13 +1,14 @@
 /** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../mcp/dispatch.js";
 import { dispatchEnvelope, isEnvelopeEra } from "../mcp/envelope-era.js";
-import { versionNamed, versionWithoutHeader } from "../mcp/versions.js";
+import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../mcp/versions.js";
 import type { HeaderList, HttpReply, HttpRequest, HttpRoute } from "../transport/types.js";
 import type { Readiness } from "./health.js";
 import { answerForm, EVENT_TYPE, JSON_TYPE, mayGetEvents, sendAnswer, type AnswerTo } from "./http-answer.js";
 import { HttpPeer } from "./http-peer.js";
 import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
+import { lastOf } from "./last.js";
 import type { OriginRules } from "./origins.js";
 import type { ServedProjects } from "./projects.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -30,10 +31,26 @@ export interface RouteParts {
   readonly paramHeaders: readonly string[];
 }
 
+/** The headers that every route reads first, and where they are among its values; POST /mcp reads three more. */
+const HOSTS: readonly string[] = ["host", "origin"];
+const HOST = 0;
+const ORIGIN = 1;
+const CONTENT_TYPE = 2;
+const ACCEPT = 3;
+const VERSION = 4;
+
+/** What decides about requests, with its last decisions. */
+interface Judge {
+  readonly parts: RouteParts;
+  readonly mayHost: (host: string) => boolean;
+  readonly answerForm: typeof answerForm;
+  readonly version: (name: string) => ProtocolVersion | null;
+}
+
 export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: HttpRoute["handler"] } {
-  const hosts: HttpRoute["headers"] = ["host", "origin"];
+  const judge: Judge = { parts, mayHost: lastOf(parts.origins.mayHost), answerForm: lastOf(answerForm), version: lastOf(versionCalled) };
   const checked = (handler: HttpRoute["handler"]): HttpRoute["handler"] => (request, reply) => {
-    if (refuseStranger(parts.origins, request, reply)) return;
+    if (refuseStranger(judge, request, reply)) return;
     return handler(request, reply);
   };
   const only = (allow: string): HttpRoute["handler"] => checked((_, reply) => {
@@ -44,17 +61,17 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       {
         method: "POST",
         pattern: "/mcp",
-        headers: [...hosts, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.paramHeaders, ...parts.identity.headers],
+        headers: [...HOSTS, "content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...parts.paramHeaders, ...parts.identity.headers],
         readsQuery: false,
         bodyLimitBytes: MAX_BODY_BYTES,
-        handler: (request, reply) => postMcp(parts, request, reply),
+        handler: (request, reply) => postMcp(judge, request, reply),
       },
-      { method: "OPTIONS", pattern: "/mcp", headers: hosts, handler: checked((request, reply) => preflight([...parts.paramHeaders, ...parts.identity.headers], request, reply)) },
-      { method: "ANY", pattern: "/mcp", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("POST") },
-      { method: "GET", pattern: "/healthz", headers: hosts, handler: checked((_, reply) => reply.send(200, JSON_TYPE, '{"ok":true}')) },
-      { method: "GET", pattern: "/readyz", headers: hosts, handler: checked((_, reply) => readyz(parts.readiness, reply)) },
-      { method: "ANY", pattern: "/healthz", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
-      { method: "ANY", pattern: "/readyz", headers: hosts, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
+      { method: "OPTIONS", pattern: "/mcp", headers: HOSTS, handler: checked((request, reply) => preflight([...parts.paramHeaders, ...parts.identity.headers], request, reply)) },
+      { method: "ANY", pattern: "/mcp", headers: HOSTS, bodyLimitBytes: MAX_BODY_BYTES, handler: only("POST") },
+      { method: "GET", pattern: "/healthz", headers: HOSTS, handler: checked((_, reply) => reply.send(200, JSON_TYPE, '{"ok":true}')) },
+      { method: "GET", pattern: "/readyz", headers: HOSTS, handler: checked((_, reply) => readyz(parts.readiness, reply)) },
+      { method: "ANY", pattern: "/healthz", headers: HOSTS, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
+      { method: "ANY", pattern: "/readyz", headers: HOSTS, bodyLimitBytes: MAX_BODY_BYTES, handler: only("GET, HEAD") },
     ],
     notFound: (_, reply) => sendError(reply, 404, "not_found", "there is nothing at this path; MCP is at POST /mcp"),
   };
@@ -66,19 +83,21 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
 }
 
 /** POST /mcp, in the order of docs/lifecycle.md. */
-function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): void {
+function postMcp(judge: Judge, request: HttpRequest, reply: HttpReply): void {
+  const { parts } = judge;
   if (parts.draining()) {
     sendError(reply, 503, "shutting_down", "the server is shutting down", [["connection", "close"]]);
     return;
   }
-  if (refuseStranger(parts.origins, request, reply)) return;
-  const cors = corsHeaders(request.header("origin"));
-  if (!isJsonType(request.header("content-type"))) {
+  if (refuseStranger(judge, request, reply)) return;
+  const { values } = request;
+  const cors = corsHeaders(values[ORIGIN] ?? "");
+  if (!isJsonType(values[CONTENT_TYPE] ?? "")) {
     sendError(reply, 415, "unsupported_media_type", "the body of POST /mcp is application/json", cors);
     return;
   }
-  const accept = request.header("accept");
-  const form = answerForm(accept);
+  const accept = values[ACCEPT] ?? "";
+  const form = judge.answerForm(accept);
   if (form === null) {
     sendError(reply, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream", cors);
     return;
@@ -89,14 +108,15 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     sendAnswer(to, parseError());
     return;
   }
-  const asked = request.header("mcp-protocol-version");
+  const asked = values[VERSION] ?? "";
+  const named = judge.version(asked);
   const principal = parts.identity.of(request);
   const mcp = parts.projects.of(principal);
   if (mcp === null) {
-    sendAnswer(to, strangerError(value, isEnvelopeEra(value, asked) ? "envelope" : "handshake"));
+    sendAnswer(to, strangerError(value, isEnvelopeEra(value, named) ? "envelope" : "handshake"));
     return;
   }
-  if (isEnvelopeEra(value, asked)) {
+  if (isEnvelopeEra(value, named)) {
     const peer = new HttpPeer(to, principal, versionWithoutHeader(), parts.idle);
     parts.idle.begin();
     const listen = dispatchEnvelope(mcp, value, request, peer, peer);
@@ -106,7 +126,7 @@ function postMcp(parts: RouteParts, request: HttpRequest, reply: HttpReply): voi
     else sendError(reply, 406, "not_acceptable", "subscriptions/listen answers text/event-stream", cors);
     return;
   }
-  const version = asked === "" ? versionWithoutHeader() : versionNamed(asked, "handshake");
+  const version = asked === "" ? versionWithoutHeader() : named;
   if (version === null) {
     sendAnswer(to, unsupportedVersion(value, asked));
     return;
@@ -135,13 +155,13 @@ function sendError(reply: HttpReply, status: number, code: string, message: stri
 }
 
 /** Answers 403 to a Host or Origin that this server does not serve; true when it did. */
-function refuseStranger(origins: OriginRules, request: HttpRequest, reply: HttpReply): boolean {
-  const host = request.header("host");
-  if (!origins.mayHost(host)) {
+function refuseStranger({ parts, mayHost }: Judge, { values }: HttpRequest, reply: HttpReply): boolean {
+  const host = values[HOST] ?? "";
+  if (!mayHost(host)) {
     sendError(reply, 403, "forbidden_host", "this server answers to loopback names only");
     return true;
   }
-  if (!origins.mayOrigin(request.header("origin"), host)) {
+  if (!parts.origins.mayOrigin(values[ORIGIN] ?? "", host)) {
     sendError(reply, 403, "forbidden_origin", "this origin is not on the allow list (--allow-origin)");
     return true;
   }
@@ -156,7 +176,7 @@ function corsHeaders(origin: string): HeaderList {
 
 function preflight(headers: readonly string[], request: HttpRequest, reply: HttpReply): void {
   reply.send(204, [
-    ...corsHeaders(request.header("origin")),
+    ...corsHeaders(request.values[ORIGIN] ?? ""),
     ["access-control-allow-methods", "POST"],
     ["access-control-allow-headers", ["Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id", ...headers].join(", ")],
     ["access-control-max-age", "86400"],

@@ -18,6 +18,8 @@ export interface HttpRequest {
   header(name: string): string;
   /** Whether one of them was sent, be it empty. */
   has(name: string): boolean;
+  /** Their values, in the order in which the route names them; `null` for one that was not sent. Cheaper than to ask for each by its name. */
+  readonly values: readonly (string | null)[];
   /** The body's bytes, which stay valid. */
   readonly body: Buffer;
   /** The body as text, `null` when it is not UTF-8. Asked for before the handler first waits, it saves the copy of the bytes. */

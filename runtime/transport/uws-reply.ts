@@ -19,11 +19,14 @@ export interface AnsweredRequest {
   readonly path: string;
 }
 
-/** What becomes of errors that no handler meant to throw. */
-export interface Bugs {
+/** What all answers of a server share. */
+export interface Guard {
+  /** Headers and body of the answer where a handler has a bug. */
   readonly headers: HeaderList;
   readonly body: string;
   report(error: unknown, request: AnsweredRequest): void;
+  /** The headers that were looked at last: most answers have the very same ones. */
+  checked: HeaderList | null;
 }
 
 export class UwsReply implements HttpReply {
@@ -39,7 +42,7 @@ export class UwsReply implements HttpReply {
   constructor(
     private readonly res: UwsResponse,
     private readonly request: AnsweredRequest,
-    private readonly bugs: Bugs,
+    private readonly guard: Guard,
   ) {}
 
   private get head(): boolean {
@@ -47,8 +50,8 @@ export class UwsReply implements HttpReply {
   }
 
   fail(error: unknown): void {
-    this.send(500, this.bugs.headers, this.bugs.body);
-    this.bugs.report(error, this.request);
+    this.send(500, this.guard.headers, this.guard.body);
+    this.guard.report(error, this.request);
   }
 
   onAborted(listener: () => void): void {
@@ -58,7 +61,7 @@ export class UwsReply implements HttpReply {
 
   send(status: number, headers: HeaderList, body: string | Uint8Array): void {
     if (this.aborted || this.answered) return;
-    checkHeaders(headers);
+    checkHeaders(headers, this.guard);
     this.answered = true;
     if (this.corked) this.writeAnswer(status, headers, body);
     else this.res.cork(() => this.writeAnswer(status, headers, body));
@@ -76,7 +79,7 @@ export class UwsReply implements HttpReply {
 
   stream(status: number, headers: HeaderList): HttpStream {
     if (this.aborted || this.answered) return new UwsStream(this.res, true);
-    checkHeaders(headers);
+    checkHeaders(headers, this.guard);
     this.answered = true;
     const stream = new UwsStream(this.res, this.head);
     this.open = stream;
@@ -189,8 +192,10 @@ function writeHead(res: UwsResponse, status: number, headers: HeaderList): void 
 const LINE_BREAK = /[\r\n\0]/;
 
 /** The library writes values as they are; a line break in one would start another header. Names are ours, never a user's. */
-function checkHeaders(headers: HeaderList): void {
+function checkHeaders(headers: HeaderList, guard: Guard): void {
+  if (headers === guard.checked) return;
   for (const header of headers) {
     if (LINE_BREAK.test(header[1])) throw new Error(`the value of header '${header[0]}' holds a line break`);
   }
+  guard.checked = headers;
 }

@@ -1,7 +1,7 @@
 /** WebSocket routes on uWS: bounded outbox, text frames only, and no throw from a listener ever reaches the library. */
 import type { HttpRequest, SocketPeer, SocketRoute } from "./types.js";
 import type { UwsModule, UwsRequest, UwsResponse, UwsSocket, UwsSocketBehavior } from "./uws-api.js";
-import { UwsReply, type Bugs } from "./uws-reply.js";
+import { UwsReply, type Guard } from "./uws-reply.js";
 
 /** Frames a little over the limit still arrive, so that they can be refused with a reason (the library just drops the connection). */
 const OVERSIZE_GRACE_BYTES = 64 * 1024;
@@ -17,7 +17,7 @@ export function socketBehavior(
   uws: UwsModule,
   route: SocketRoute<never>,
   readRequest: (res: UwsResponse, req: UwsRequest) => HttpRequest,
-  bugs: Bugs,
+  guard: Guard,
 ): UwsSocketBehavior {
   const guarded = (ws: UwsSocket, action: (peer: UwsPeer, state: never) => void): void => {
     const data = ws.getUserData() as SocketData;
@@ -25,7 +25,7 @@ export function socketBehavior(
     try {
       action(peer, data.state);
     } catch (error) {
-      bugs.report(error, { method: "GET", path: route.pattern });
+      guard.report(error, { method: "GET", path: route.pattern });
       peer.close(1011, "internal error");
     }
   };
@@ -37,7 +37,7 @@ export function socketBehavior(
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
       const request = readRequest(res, req);
-      const reply = new UwsReply(res, request, bugs);
+      const reply = new UwsReply(res, request, guard);
       try {
         const key = req.getHeader("sec-websocket-key");
         const extensions = req.getHeader("sec-websocket-extensions");

@@ -4,13 +4,12 @@
  * returns, every handler runs inside one guard (a throw that reaches the library ends the process), and bodies are
  * counted, because the library has no limit of its own.
  */
-import { isUtf8 } from "node:buffer";
 import { bindFailure } from "./bind-failure.js";
 import { BodyReader, copyBytes } from "./body.js";
 import type { HeaderList, HttpRequest, HttpRoute, HttpServer, HttpServerOptions } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
 import { loadUws } from "./uws-load.js";
-import { UwsReply, type Bugs } from "./uws-reply.js";
+import { UwsReply, type Guard } from "./uws-reply.js";
 import { socketBehavior } from "./uws-sockets.js";
 
 /** What is read and thrown away of a body over its limit, so that the client gets to read the 413. */
@@ -34,13 +33,13 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
   };
   const { errorBody = defaultErrorBody, errorHeaders = [] } = options;
   const own: OwnAnswers = { body: errorBody, headers: [...JSON_HEADERS, ...errorHeaders] };
-  const bugs: Bugs = { headers: own.headers, body: own.body("internal", "internal error"), report };
+  const guard: Guard = { headers: own.headers, body: own.body("internal", "internal error"), report, checked: null };
   for (const route of options.sockets ?? []) {
-    app.ws(route.pattern, socketBehavior(uws, route, headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }), bugs));
+    app.ws(route.pattern, socketBehavior(uws, route, headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }), guard));
   }
-  for (const route of options.routes) register(app, route, own, bugs);
+  for (const route of options.routes) register(app, route, own, guard);
   const { notFoundHeaders = NONE } = options;
-  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, ignoresBody: true }, own, bugs);
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, handler: options.notFound, ignoresBody: true }, own, guard);
   return new UwsServer(uws, app);
 }
 
@@ -54,9 +53,9 @@ function defaultErrorBody(code: string, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }
 
-function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, bugs: Bugs): void {
+function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, guard: Guard): void {
   const { pattern } = route;
-  const handle = requestHandler(route, own, bugs);
+  const handle = requestHandler(route, own, guard);
   switch (route.method) {
     case "GET":
       app.get(pattern, handle);
@@ -82,7 +81,7 @@ function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, bugs: Bugs): v
   }
 }
 
-function requestHandler(route: HttpRoute, own: OwnAnswers, bugs: Bugs): UwsHandler {
+function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard): UwsHandler {
   const readHead = headReader(route);
   const limit: BodyLimit = { limitBytes: route.bodyLimitBytes ?? 0, ignored: route.ignoresBody === true, own };
 
@@ -100,12 +99,12 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, bugs: Bugs): UwsHandl
 
   return (res, req) => {
     const request = readHead(res, req);
-    const reply = new UwsReply(res, request, bugs);
+    const reply = new UwsReply(res, request, guard);
     res.onAborted(() => {
       try {
         reply.abort();
       } catch (error) {
-        bugs.report(error, request);
+        guard.report(error, request);
       }
     });
     if (request.length === CONFLICTING) {
@@ -188,10 +187,10 @@ class CopiedRequest implements HttpRequest {
     readonly query: string,
     readonly params: readonly string[],
     private readonly wanted: readonly string[],
-    /** Where in `values` a header is. */
-    private readonly places: ReadonlyMap<string, number>,
     /** `null` for one that was not sent. */
-    private readonly values: readonly (string | null)[],
+    readonly values: readonly (string | null)[],
+    /** Content-Length as sent, "" without one, or CONFLICTING. */
+    readonly length: string,
     private readonly res: UwsResponse,
   ) {}
 
@@ -201,8 +200,7 @@ class CopiedRequest implements HttpRequest {
 
   text(): string | null {
     if (this.decoded === undefined) {
-      const bytes = this.bytes ?? (this.borrowed === null ? NO_BODY : Buffer.from(this.borrowed));
-      this.decoded = decodeUtf8(bytes);
+      this.decoded = decodeUtf8(this.bytes ?? this.borrowed ?? NO_BODY);
     }
     return this.decoded;
   }
@@ -228,18 +226,11 @@ class CopiedRequest implements HttpRequest {
   }
 
   header(name: string): string {
-    const place = this.places.get(name);
-    return place === undefined ? "" : (this.values[place] ?? "");
+    return this.values[this.wanted.indexOf(name)] ?? "";
   }
 
   has(name: string): boolean {
-    const place = this.places.get(name);
-    return place !== undefined && this.values[place] !== null;
-  }
-
-  /** Content-Length as sent, "" without one, or CONFLICTING. */
-  get length(): string {
-    return this.values[LENGTH_PLACE] ?? "";
+    return (this.values[this.wanted.indexOf(name)] ?? null) !== null;
   }
 
   /** Asked of the socket on first use; "" when that comes after the answer. */
@@ -255,14 +246,19 @@ class CopiedRequest implements HttpRequest {
   }
 }
 
+/** Keeps a byte order mark, which is no JSON. It has no state between two texts. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** `null` when the bytes are not UTF-8. */
-function decodeUtf8(bytes: Buffer): string | null {
-  const text = bytes.toString();
-  // Bytes that are not UTF-8 come out as U+FFFD; only then is it worth asking whether they were sent like that.
-  return text.includes("\uFFFD") && !isUtf8(bytes) ? null : text;
+function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | null {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
-const LENGTH_PLACE = 0;
+const LENGTH = "content-length";
 
 /** A header that a route reads, and where in the values of a request it is. */
 interface Wanted {
@@ -271,9 +267,9 @@ interface Wanted {
 }
 
 /**
- * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (several
- * with one name as one list, which is what HTTP means by them), and two lengths that disagree are noticed. Names are told apart by their length first,
- * because each comes as a new string, which a map would have to hash.
+ * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (several with
+ * one name as one list, which is what HTTP means by them), and two lengths that disagree are noticed. Names are told
+ * apart by their length first, because each comes as a new string, which a map would have to hash.
  */
 function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery"> & { readonly method: string }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {
   const { pattern } = route;
@@ -281,30 +277,30 @@ function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery">
   const paramCount = pattern.split("/").filter((segment) => segment.startsWith(":")).length;
   const fixedPath = paramCount === 0 && !pattern.endsWith("*") ? pattern : null;
   const fixedMethod = route.method === "GET" || route.method === "ANY" ? null : route.method;
-  const wanted = route.headers ?? NONE;
-  const names = [...new Set(["content-length", ...wanted])];
-  const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [name, place]));
-  const absent: readonly (string | null)[] = names.map(() => null);
-  const longest = Math.max(...names.map((name) => name.length));
+  const wanted = [...new Set(route.headers ?? NONE)];
+  const absent: readonly null[] = wanted.map(() => null);
+  const longest = Math.max(LENGTH.length, ...wanted.map((name) => name.length));
   const ofLength: readonly (readonly Wanted[])[] = Array.from({ length: longest + 1 }, (_, length) =>
-    names.map((name, place) => ({ name, place })).filter(({ name }) => name.length === length),
+    wanted.map((name, place) => ({ name, place })).filter(({ name }) => name.length === length),
   );
 
   let values: (string | null)[] = [];
+  let bodyLength = "";
   const visit = (name: string, value: string): void => {
-    if (name.length > longest) return;
-    for (const candidate of ofLength[name.length] ?? []) {
+    const { length } = name;
+    if (length > longest) return;
+    for (const candidate of ofLength[length] as readonly Wanted[]) {
       if (candidate.name !== name) continue;
-      const { place } = candidate;
-      const before = values[place] ?? null;
-      if (before === null) values[place] = value;
-      else if (place !== LENGTH_PLACE) values[place] = `${before}, ${value}`;
-      else if (before !== value) values[place] = CONFLICTING;
-      return;
+      const before = values[candidate.place] ?? null;
+      values[candidate.place] = before === null ? value : `${before}, ${value}`;
+      break;
     }
+    if (length !== LENGTH.length || name !== LENGTH) return;
+    bodyLength = bodyLength === "" || bodyLength === value ? value : CONFLICTING;
   };
   return (res, req) => {
     values = absent.slice();
+    bodyLength = "";
     req.forEach(visit);
     return new CopiedRequest(
       fixedMethod ?? req.getMethod().toUpperCase(),
@@ -312,8 +308,8 @@ function headReader(route: Pick<HttpRoute, "pattern" | "headers" | "readsQuery">
       readsQuery ? (req.getQuery() ?? "") : "",
       paramCount === 0 ? NONE : copyParams(req, paramCount),
       wanted,
-      places,
       values,
+      bodyLength,
       res,
     );
   };

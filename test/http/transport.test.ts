@@ -71,6 +71,27 @@ test("a transfer coding other than chunked is 501 and the end of the connection"
   });
 });
 
+test("header values come in the order of the route, and an absent one is null", async () => {
+  const handler: HttpRoute["handler"] = (request, reply) => reply.send(200, [], JSON.stringify([request.values, request.header("x-b"), request.header("x-other")]));
+  await withServer([{ method: "GET", pattern: "/v", headers: ["x-b", "x-a", "x-c", "content-length"], handler }], async ({ port }) => {
+    const answer = await rawHttp(port, "GET /v HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nX-B: 2\r\nX-A: 3\r\nX-Other: 4\r\nContent-Length: 0\r\n\r\n");
+    assert.deepEqual(JSON.parse(answer.body), [["2", "1, 3", null, "0"], "2", ""]);
+  });
+});
+
+test("a bug that a handler meets after it has returned is answered 500 and reported, once", async () => {
+  const handler: HttpRoute["handler"] = (_, reply) => {
+    setImmediate(() => {
+      reply.fail(new Error("late"));
+      reply.send(200, [], "too late");
+    });
+  };
+  await withServer([{ method: "GET", pattern: "/late", handler }], async ({ port, errors }) => {
+    const { status, body } = await rawHttp(port, "GET /late HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert.deepEqual([status, JSON.parse(body), errors.map(String)], [500, { error: { code: "internal", message: "internal error" } }, ["Error: late"]]);
+  });
+});
+
 test("a body in several chunks, or chunk-encoded, arrives whole and survives the library's memory", async () => {
   const text = "äöü€".repeat(5000);
   const late: HttpRoute = {
