@@ -1,5 +1,6 @@
 /** Who may ask: tokens, web pages of other origins, names of other hosts, addresses to bind. */
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { suite } from "../lib/suite.js";
 import { rawHttp } from "../lib/raw-http.js";
 import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
@@ -151,5 +152,36 @@ test("an address of other machines needs a token", async () => {
   assert.equal((await raw(reachable, "/api/runs", { authorization: "Bearer t", host: "any.example" })).status, 200);
   await reachable.dispose();
 });
+
+/** A port of ::1 that nobody listens on; `null` where there is no ::1. */
+function freePort6(): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(null));
+    server.listen(0, "::1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
+    });
+  });
+}
+
+const port = await freePort6();
+const ON_LOOPBACK6 = "on ::1 the service needs no token, takes the port that it is given, also again, and its address has brackets";
+if (port === null) test.skip(ON_LOOPBACK6, "this machine has no ::1");
+else {
+  test(ON_LOOPBACK6, async () => {
+    const first = await startTrace({ host: "::1", port });
+    assert.equal(first.url, `http://[::1]:${port}`);
+    await first.ingest(sampleRun("six"));
+    assert.deepEqual([(await first.get("/api/runs/six")).status, (await first.get("/api/runs", { origin: first.url })).status, (await first.get("/api/runs", { origin: "http://[2001:db8::1]" })).status], [200, 200, 403]);
+    const beside = await startTrace({ host: "::1", port });
+    assert.deepEqual([beside.port === port, (await beside.get("/api/health")).status], [false, 200], "a taken port is stepped over");
+    await beside.dispose();
+    await first.stop();
+    const again = await startTrace({ host: "::1", port, port_auto: false }, first.directory);
+    assert.equal(again.url, `http://[::1]:${port}`);
+    await again.dispose();
+  });
+}
 
 test.run();

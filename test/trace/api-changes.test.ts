@@ -95,6 +95,25 @@ test("a summary is cut at its limit in characters, never inside one", async () =
   await trace.send("DELETE", "/api/runs/s");
 });
 
+test("the graph that a root reports is kept as it was sent, through later steps, a restart and an export; that of a nested step is not its run's", async () => {
+  const first = await startTrace();
+  const graph = JSON.stringify({ nodes: [{ id: "a" }, { id: "b é 😀" }], edges: [["a", "b"]] });
+  await first.ingest([
+    { run_id: "g", event_type: "run_start", graph_definition: graph }, { run_id: "g", event_type: "chain_start", agent_name: "a" },
+    { run_id: "g1", parent_run_id: "g", event_type: "chain_start", agent_name: "inner", graph_definition: "the inner one" },
+    { run_id: "late", event_type: "chain_start" }, { run_id: "late", event_type: "chain_end", graph_definition: graph }, { run_id: "none", event_type: "chain_start" },
+  ]);
+  await first.stop();
+  const again = await startTrace({}, first.directory);
+  await again.ingest([{ run_id: "g1", parent_run_id: "g", event_type: "chain_end" }, { run_id: "g", event_type: "chain_end" }]);
+  const kept = async (id: string): Promise<unknown> => (await again.get(`/api/runs/${id}`)).json["graph_definition"];
+  assert.deepEqual([await kept("g"), await kept("late"), await kept("none")], [graph, graph, null]);
+  assert.deepEqual(((await again.get("/api/runs")).json["runs"] as Json[]).map((run) => run["graph_definition"]).sort(), [graph, graph, null].sort());
+  const [line = ""] = (await again.get("/api/runs/g/export")).text.split("\n");
+  assert.equal((JSON.parse(line) as Json)["graph_definition"], graph);
+  await again.dispose();
+});
+
 test("a full queue refuses the request whole with 429 and counts its events", async () => {
   const small = await startTrace({ queue_maxsize: 10, worker_batch_timeout: 5 });
   const events = (count: number): Json[] => Array.from({ length: count }, () => ({ run_id: "q", event_type: "retry" }));

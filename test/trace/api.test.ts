@@ -163,6 +163,39 @@ test("topology and tools answer every scope; an unknown run is empty, not 404", 
   assert.deepEqual((await trace.get("/api/tools?scope=last_n:1")).json, { sources: [{ source: "tavily", kind: "mcp", tool_count: 1, invocation_count: 1, error_count: 0, tools: [{ name: "web_search", invocations: 1, errors: 0 }] }] });
 });
 
+test("tools by source: servers by name with all their tools, the local bucket last, and their counts are those of the calls", async () => {
+  const own = await startTrace();
+  const call = (server: string | null, tool: string, end: string): Json[] => ["tool_start", end].map((event_type) => ({ run_id: `${server ?? "local"}-${tool}-${end}`, parent_run_id: "r", root_run_id: "r", event_type, tool_name: tool, mcp_server: server }));
+  await own.send("POST", "/api/tools", { server: "zeta", tools: ["idle"] });
+  await own.ingest([
+    { run_id: "r", event_type: "chain_start", agent_name: "a" }, ...call("zeta", "fetch", "tool_end"), ...call("zeta", "fetch", "tool_error"), ...call("Alpha", "send", "tool_error"), ...call("beta", "fetch", "tool_end"), ...call(null, "clock", "tool_end"),
+    // Says what the agent decided; the call is counted by its start.
+    { run_id: "r", event_type: "agent_action", tool_name: "clock" },
+  ]);
+  const entry = (source: string, kind: string, invocations: number, errors: number, ...tools: readonly (readonly [string, number, number])[]): Json => ({
+    source, kind, tool_count: tools.length, invocation_count: invocations, error_count: errors, tools: tools.map(([name, calls, failed]) => ({ name, invocations: calls, errors: failed })),
+  });
+  assert.deepEqual((await own.get("/api/tools")).json, {
+    sources: [entry("Alpha", "mcp", 1, 1, ["send", 1, 1]), entry("beta", "mcp", 1, 0, ["fetch", 1, 0]), entry("zeta", "mcp", 2, 1, ["fetch", 2, 1], ["idle", 0, 0]), entry("local", "local", 1, 0, ["clock", 1, 0])],
+  });
+  await own.dispose();
+});
+
+test("p99 of a node is the nearest rank of its durations: of two the longer, of 200 the 198th, never below the average", async () => {
+  const own = await startTrace();
+  const T0 = Date.UTC(2026, 10, 20);
+  // In no order, so that the order of arrival can't stand in for the order of size.
+  const calls = (tool: string, durations: readonly number[]): Json[] => durations.flatMap((ms, index) => [0, ms].map((at) => ({ run_id: `${tool}-${index}`, parent_run_id: "r", root_run_id: "r", event_type: at === 0 ? "tool_start" : "tool_end", tool_name: tool, timestamp: T0 + at })));
+  const many = Array.from({ length: 200 }, (_, index) => ((index * 77) % 200) + 1);
+  await own.ingest([{ run_id: "r", event_type: "chain_start", agent_name: "a", timestamp: T0 }, ...calls("two", [90_001, 10]), ...calls("one", [7]), ...calls("many", many), ...calls("spread", [1, 2, 3, 70_000])]);
+  for (const scope of ["all", "run:r", "last_n:5"]) {
+    const nodes = (await own.get(`/api/topology?scope=${scope}`)).json["nodes"] as Json[];
+    const found = Object.fromEntries(nodes.map((node) => [String(node["name"]), [node["p99_duration_ms"], node["avg_duration_ms"]]]));
+    assert.deepEqual([found["two"], found["one"], found["many"], found["spread"], found["a"]], [[90_001, 45_005.5], [7, 7], [198, 100.5], [70_000, 17_501.5], [null, 0]], scope);
+  }
+  await own.dispose();
+});
+
 test("search, compare and sessions answer over HTTP", async () => {
   await trace.settle();
   const found = await trace.get("/api/search?q=degrees");

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
+import { rawWebSocket } from "../lib/raw-websocket.js";
 import { suite } from "../lib/suite.js";
 import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { readContract } from "./openapi/contract.js";
@@ -94,9 +95,24 @@ async function smallFiles(): Promise<Disk | null> {
   };
 }
 
+/** Ids of the runs that the list is told of, until the service ends. */
+async function listen(url: string): Promise<{ readonly runs: ReadonlySet<string>; readonly ended: Promise<void> }> {
+  const socket = await rawWebSocket(Number(new URL(url).port), "/ws/runs?ping=0");
+  const runs = new Set<string>();
+  const read = async (): Promise<void> => {
+    for (let frame = await socket.next(); frame !== null && frame.opcode !== 8; frame = await socket.next()) {
+      const { msg_type: type, run_id: id } = JSON.parse(frame.data.toString()) as { readonly msg_type: string; readonly run_id: string };
+      if (type === "run_update") runs.add(id);
+    }
+    socket.destroy();
+  };
+  return { runs, ended: read() };
+}
+
 async function fillAndStop(disk: Disk, when: "full" | "room again"): Promise<void> {
-  const { child, url, ended, told } = await startProcess(disk.directory, disk.prefix);
+  const { child, url, ended, told: stderr } = await startProcess(disk.directory, disk.prefix);
   try {
+    const told = await listen(url);
     const confirmed: string[] = [];
     let refused = 0;
     const send = async (batch: number): Promise<number> => {
@@ -118,7 +134,8 @@ async function fillAndStop(disk: Disk, when: "full" | "room again"): Promise<voi
     assert.equal(child.exitCode, null, "the service lives");
     assert.equal((await ask(url, "/api/health")).status, 200);
     assert.deepEqual([(await ask(url, "/api/runs?limit=1")).status, (await ask(url, "/api/runs/b0/journey")).status, (await ask(url, "/api/topology")).status], [200, 200, 200]);
-    assert.equal((await ask(url, "/api/stats")).json["events_dropped"], refused, "every refused event is counted");
+    const { events_dropped: dropped, events_processed: processed } = (await ask(url, "/api/stats")).json;
+    assert.deepEqual([dropped, processed], [refused, confirmed.length], "every refused event is counted, and as refused alone");
     const otlp = await fetch(`${url}/v1/traces`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: "ab".repeat(16), spanId: "cd".repeat(8), name: "x", startTimeUnixNano: "1700000000000000000", endTimeUnixNano: "1700000000000000001" }] }] }] }) });
     assert.ok([200, 503].includes(otlp.status), "an exporter is told to come back, or its spans are tried");
 
@@ -127,7 +144,9 @@ async function fillAndStop(disk: Disk, when: "full" | "room again"): Promise<voi
       await until(async () => (await send(batch++)) === 200);
     }
     child.kill("SIGTERM");
-    assert.equal(await ended, 0, told());
+    assert.equal(await ended, 0, stderr());
+    await told.ended;
+    assert.deepEqual([...told.runs].filter((id) => /^b\d+$/.test(id)).sort(), [...new Set(confirmed.map((id) => id.split("-")[0] ?? ""))].sort(), "nobody was shown what was not stored");
     if (when === "full") await disk.grow(child.pid ?? 0);
     const layout = layoutOf(disk.directory);
     for (const path of [layout.traces, layout.payloads, layout.index]) {
