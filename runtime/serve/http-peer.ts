@@ -84,7 +84,9 @@ export class HttpPeer implements Peer, Reply {
       } catch (error) {
         this.to.reply.fail(error);
       }
-      this.idle.end();
+      const { unsent } = this.to.reply;
+      if (unsent === null) this.idle.end();
+      else void unsent.then(() => this.idle.end());
       return;
     }
     const written = answered === null ? Promise.resolve(true) : stream.write(eventText(bodyText(answered)));

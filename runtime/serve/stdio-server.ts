@@ -20,7 +20,7 @@ export interface StdioServer {
   readonly ended: Promise<void>;
   /** Calls that are running. */
   readonly inFlight: number;
-  /** Stops taking messages; resolves when the running calls are answered or `graceMs` is over. */
+  /** Stops taking messages; resolves when the running calls are answered and their answers read, or `graceMs` is over. */
   drain(graceMs: number): Promise<void>;
   /** Sends a notification, unless the client has not initialized yet. */
   notify(text: string): void;
@@ -74,9 +74,13 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
     },
     async drain(graceMs) {
       draining = true;
+      let timer: NodeJS.Timeout | undefined;
+      const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
       await idle.wait(graceMs);
       peer.cancelAll();
-      await lines.flush();
+      // A client may have stopped reading for good.
+      await Promise.race([lines.flush(), over]);
+      clearTimeout(timer);
     },
   };
 }

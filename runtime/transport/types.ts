@@ -36,6 +36,8 @@ export interface HttpReply {
   readonly aborted: boolean;
   onAborted(listener: () => void): void;
   send(status: number, headers: HeaderList, body: string | Uint8Array): void;
+  /** After `send`: settled when the client has taken a large body whole or is gone, `null` where that needs no waiting. */
+  readonly unsent: Promise<void> | null;
   stream(status: number, headers: HeaderList): HttpStream;
   /** A bug was met after the handler had returned: answers 500 where nothing is sent yet, and reports it as if the handler had thrown. */
   fail(error: unknown): void;

@@ -38,6 +38,9 @@ export class UwsReply implements HttpReply {
   private listeners: (() => void)[] | null = null;
   /** Set while the answer is not complete and an abort must still be told to it. */
   private open: UwsStream | null = null;
+  unsent: Promise<void> | null = null;
+  /** Settles `unsent`. */
+  private settle: (() => void) | null = null;
 
   constructor(
     private readonly res: UwsResponse,
@@ -94,6 +97,7 @@ export class UwsReply implements HttpReply {
   abort(): void {
     this.aborted = true;
     this.open?.abort();
+    this.settle?.();
     const listeners = this.listeners;
     this.listeners = null;
     for (const listener of listeners ?? []) listener();
@@ -119,8 +123,10 @@ export class UwsReply implements HttpReply {
     const res = this.res;
     const [, done] = res.tryEnd(bytes, bytes.length);
     if (done) return;
+    this.unsent = new Promise((resolve) => (this.settle = resolve));
     res.onWritable((offset) => {
-      const [ok] = res.tryEnd(bytes.subarray(offset), bytes.length);
+      const [ok, taken] = res.tryEnd(bytes.subarray(offset), bytes.length);
+      if (taken) this.settle?.();
       return ok;
     });
   }

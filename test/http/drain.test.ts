@@ -195,6 +195,64 @@ test("a request whose body arrives while draining is a new one and gets 503; one
   }
 });
 
+test("an answer that its client has not read yet is delivered whole before the end", async () => {
+  const served = await startHttp(fixtureServer);
+  try {
+    const socket = connect(served.port, "127.0.0.1");
+    let receivedBytes = 0;
+    let head = "";
+    const begun = new Promise<void>((resolve) => {
+      socket.on("data", (chunk) => {
+        if (receivedBytes === 0) head = chunk.toString("latin1");
+        receivedBytes += chunk.length;
+        // The first bytes are enough for now.
+        if (receivedBytes === chunk.length) {
+          socket.pause();
+          resolve();
+        }
+      });
+    });
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    socket.write(call(1, "echo", { text: "x".repeat(100), times: 100_000 }));
+    await begun;
+    // Ends after the time in which a server that is done still says 503.
+    const waiting = rawHttp(served.port, call(2, "wait", { ms: 900 }));
+    await rawHttp(served.port, call(3, "echo", { text: "x" }));
+    served.child.kill("SIGTERM");
+    assert.equal((await waiting).status, 200);
+    assert.equal((await rawHttp(served.port, call(4, "echo", { text: "x" }))).status, 503);
+    socket.resume();
+    await closed;
+    const bodyBytes = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+    assert.ok(bodyBytes > 20_000_000);
+    assert.equal(receivedBytes, head.indexOf("\r\n\r\n") + 4 + bodyBytes);
+    assert.equal(await served.ended, 0);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("a client that never reads its answer holds the end up no longer than the grace", async () => {
+  const served = await startHttp(fixtureServer, ["--shutdown-grace-s", "1"]);
+  const socket = connect(served.port, "127.0.0.1");
+  try {
+    socket.on("error", () => undefined);
+    await new Promise<void>((resolve) => {
+      socket.once("data", () => {
+        socket.pause();
+        resolve();
+      });
+      socket.write(call(1, "echo", { text: "x".repeat(100), times: 100_000 }));
+    });
+    served.child.kill("SIGTERM");
+    assert.equal(await served.ended, 0);
+    assert.match(served.stderr(), /cut off at the end of the grace period/);
+  } finally {
+    socket.destroy();
+    await served.kill();
+  }
+});
+
 test("a second signal ends the server at once", async () => {
   const served = await startHttp(deafServer, ["--shutdown-grace-s", "3600"]);
   try {
@@ -222,6 +280,24 @@ test("on stdio a call that never ends is cut off at the grace, the others are an
     assert.equal((await lines.next())?.["id"], 2);
     assert.equal(await served.ended, 0);
   } finally {
+    await served.kill();
+  }
+});
+
+test("on stdio a client that reads nothing holds the end up no longer than the grace", async () => {
+  const served = start(fixtureServer, ["--shutdown-grace-s", "0.5"]);
+  try {
+    const lines = new Lines(served);
+    await lines.initialize();
+    served.child.stdout.pause();
+    lines.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: { text: "x".repeat(100), times: 100_000 } } });
+    lines.end();
+    served.child.kill("SIGTERM");
+    // `ended` would wait for somebody to read.
+    const code = await new Promise((resolve) => served.child.once("exit", resolve));
+    assert.equal(code, 0);
+  } finally {
+    served.child.stdout.resume();
     await served.kill();
   }
 });
