@@ -1,6 +1,5 @@
 /** Runs that have ended, sent on to a collector as spans. */
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { exportUrl } from "../../runtime/trace/export/exporter.js";
 import { encodeRequest } from "../../runtime/trace/export/protobuf.js";
 import { SpanBuilder, spanIdOf, traceIdOf } from "../../runtime/trace/export/spans.js";
@@ -8,41 +7,11 @@ import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans.js";
 import type { RunExtended, StepExtended } from "../../runtime/trace/model.js";
 import { resolveSettings } from "../../runtime/trace/settings.js";
 import { suite } from "../lib/suite.js";
+import { collector, ok, spansOf } from "./collector.js";
 import { type Json, sampleRun, startTrace, until } from "./lib.js";
 
 const test = suite("trace export");
 
-interface Collector {
-  readonly url: string;
-  readonly requests: { readonly headers: IncomingMessage["headers"]; readonly path: string; readonly body: Buffer }[];
-  close(): Promise<void>;
-}
-
-/** A collector that answers as told, and keeps what it got. */
-async function collector(answer: (response: ServerResponse, nth: number) => void): Promise<Collector> {
-  const requests: { headers: IncomingMessage["headers"]; path: string; body: Buffer }[] = [];
-  const server: Server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      requests.push({ headers: request.headers, path: request.url ?? "", body: Buffer.concat(chunks) });
-      answer(response, requests.length);
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-    requests,
-    close: () => new Promise((done) => {
-      server.closeAllConnections();
-      server.close(() => done());
-    }),
-  };
-}
-
-const ok = (response: ServerResponse): void => void response.writeHead(200).end();
-const spansOf = ({ requests }: Collector) => requests.flatMap(({ body }) => spansOfProtobuf(body));
 const stats = async (trace: { get(path: string): Promise<{ json: Json }> }): Promise<Json> => (await trace.get("/api/stats?extended=1")).json;
 
 test("a run becomes spans under the names of the conventions, without its payloads", async () => {

@@ -253,7 +253,7 @@ test("a run's start and end are told to the list and to its own followers, not t
   hub.openTrace(other, "else", false, 0);
   hub.openRuns(all, false, false);
   await until(() => own.sent.length === 1 && other.sent.length === 1);
-  hub.publish({ frames: [], updates: [{ runId: "r", change: "ended", plain: '{"run_id":"r"}', extended: "{}" }], grown: [] });
+  hub.publish({ frames: [], updates: [{ runId: "r", change: "ended", own: true, plain: '{"run_id":"r"}', extended: "{}" }], grown: [] });
   assert.deepEqual([own, other, all].map((peer) => peer.sent.map((text) => (JSON.parse(text) as Message).msg_type)), [["catchup", "run_update"], ["catchup"], ["run_update"]]);
   hub.stop();
 });

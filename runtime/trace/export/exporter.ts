@@ -62,10 +62,9 @@ export class Exporter {
 
   /** Takes the runs that a commit ended. Never waits or throws. */
   hear(news: News): void {
-    // Of several services over one database, the one that wrote a run's end exports it.
-    if (news.foreign === true) return;
-    for (const { runId, change } of news.updates) {
-      if (change !== "ended") continue;
+    for (const { runId, change, own } of news.updates) {
+      // Of several services over one database, the one that wrote a run's end exports it.
+      if (change !== "ended" || !own) continue;
       if (this.#waiting.size >= (this.options.maxRuns ?? MAX_RUNS)) this.#runsDropped += 1;
       else this.#waiting.add(runId);
     }

@@ -53,10 +53,10 @@ export function storedStep({ seq, run, event, parentId, durationMs, costNano, ag
   };
 }
 
-export function runUpdate(change: RunUpdate["change"], run: RunRow): RunUpdate {
+export function runUpdate(change: RunUpdate["change"], run: RunRow, own = true): RunUpdate {
   // What is told of a start is a running run, even when its end is known by then.
   const told = change === "started" ? { ...run, status: RUNNING, completedAt: null, error: null } : run;
-  return { runId: run.runId, change, plain: JSON.stringify(runWire(told)), extended: JSON.stringify(runWireExtended(told)) };
+  return { runId: run.runId, change, own, plain: JSON.stringify(runWire(told)), extended: JSON.stringify(runWireExtended(told)) };
 }
 
 /** A run that started and ended in one batch is told of twice. */

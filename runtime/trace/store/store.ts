@@ -24,6 +24,8 @@ export interface Frame {
 export interface RunUpdate {
   readonly runId: string;
   readonly change: "started" | "ended";
+  /** This process committed it, and no other one. */
+  readonly own: boolean;
   readonly plain: string;
   readonly extended: string;
 }
@@ -41,8 +43,6 @@ export interface BatchOutcome {
 
 /** What a commit brought, for the live feeds. */
 export interface News {
-  /** Another process committed it. */
-  readonly foreign?: boolean;
   readonly frames: readonly Frame[];
   readonly updates: readonly RunUpdate[];
   /** Ids of running runs that grew, when somebody listens for that. */

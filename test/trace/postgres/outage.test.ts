@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { suite } from "../../lib/suite.js";
 import { rawWebSocket } from "../../lib/raw-websocket.js";
+import { spanIdOf } from "../../../runtime/trace/export/spans.js";
+import { collector, ok, spansOf } from "../collector.js";
 import { incoming, type Json, type RunningTrace, sampleRun, startTrace, until } from "../lib.js";
 import { loadDriver } from "../../../runtime/trace/store/postgres/driver.js";
 import { DATABASE, dropSchema, newSchema, NO_DATABASE, postgresStores, sql, STEPS } from "./database.js";
@@ -158,6 +160,23 @@ else {
     }),
     { timeoutMs: 30_000 },
   );
+
+  test("a run whose end was committed and not seen to be is exported, once", async () => {
+    const spans = await collector(ok);
+    try {
+      await overWire({ otlp_endpoint: spans.url }, async (trace, wire) => {
+        await trace.ingest(sampleRun("r1").slice(0, 3));
+        wire.cutAfterCommit();
+        assert.equal((await trace.send("POST", "/api/ingest?wait=1", sampleRun("r1").slice(3))).status, 202);
+        await until(() => spansOf(spans).length === 3);
+        await until(async () => (await trace.send("POST", "/api/ingest?wait=1", sampleRun("r2"))).status === 200);
+        await trace.stop();
+        assert.deepEqual(spansOf(spans).map(({ spanId }) => spanId), ["r1", "r1-m", "r1-t", "r2", "r2-m", "r2-t"].map(spanIdOf));
+      });
+    } finally {
+      await spans.close();
+    }
+  }, { timeoutMs: 30_000 });
 
   test(
     "connections that the server ends are made again",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { suite } from "../../lib/suite.js";
 import { rawWebSocket, type RawWebSocket } from "../../lib/raw-websocket.js";
+import { collector, ok, spansOf } from "../collector.js";
 import { type Json, sampleRun, until } from "../lib.js";
 import { ended, type ServiceProcess, startProcess } from "../processes.js";
 import { DATABASE, dropSchema, newSchema, NO_DATABASE } from "./database.js";
@@ -46,9 +47,16 @@ async function collect(socket: RawWebSocket, count: number, seqs: number[] = [])
   return seqs;
 }
 
-async function withServices(count: number, work: (services: ServiceProcess[], start: () => Promise<ServiceProcess>) => Promise<void>): Promise<void> {
+async function stop({ child }: ServiceProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = ended(child);
+  child.kill("SIGTERM");
+  await exit;
+}
+
+async function withServices(count: number, work: (services: ServiceProcess[], start: () => Promise<ServiceProcess>) => Promise<void>, flags: readonly string[] = []): Promise<void> {
   const schema = newSchema();
-  const start = (): Promise<ServiceProcess> => startProcess(["--store", "postgres", "--store-schema", schema], { TRACE_SERVICE_STORE_URL: DATABASE ?? "" });
+  const start = (): Promise<ServiceProcess> => startProcess(["--store", "postgres", "--store-schema", schema, ...flags], { TRACE_SERVICE_STORE_URL: DATABASE ?? "" });
   const services: ServiceProcess[] = [];
   try {
     // At the same time: they make the tables once.
@@ -59,12 +67,7 @@ async function withServices(count: number, work: (services: ServiceProcess[], st
       return service;
     });
   } finally {
-    await Promise.all(services.map(async ({ child }) => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exit = ended(child);
-      child.kill("SIGTERM");
-      await exit;
-    }));
+    await Promise.all(services.map(stop));
     await dropSchema(DATABASE ?? "", schema);
   }
 }
@@ -98,6 +101,29 @@ else {
     }),
     { timeoutMs: 60_000 },
   );
+
+  test("a run whose steps come to both services is exported whole, by the one that took its end, and once", async () => {
+    const spans = await collector(ok);
+    try {
+      await withServices(2, async (services) => {
+        const [a, b] = services;
+        assert.ok(a !== undefined && b !== undefined);
+        const ends = [a, b, b, a];
+        for (const [run, last] of ends.entries()) {
+          const events = sampleRun(`x${run}`);
+          for (const [index, event] of events.entries()) assert.equal(await post(index === events.length - 1 ? last : index % 2 === 0 ? a : b, [event]), 200);
+        }
+        await until(() => spansOf(spans).length >= ends.length * 3);
+        for (const [index, service] of [a, b].entries()) assert.equal((await get(service, "/api/stats?extended=1"))["spans_exported"], 6, `service ${index}`);
+        // What waits is sent before a service ends.
+        await Promise.all(services.map(stop));
+        const ids = spansOf(spans).map(({ traceId, spanId }) => `${traceId} ${spanId}`);
+        assert.deepEqual([ids.length, new Set(ids).size], [ends.length * 3, ends.length * 3]);
+      }, ["--otlp-endpoint", spans.url]);
+    } finally {
+      await spans.close();
+    }
+  }, { timeoutMs: 60_000 });
 
   test(
     "a run whose steps come to both services is what it is in one",

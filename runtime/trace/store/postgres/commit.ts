@@ -34,6 +34,8 @@ export interface CommitOptions {
   readonly driver: Driver;
   readonly source: FetchedSource;
   readonly channel: string;
+  /** Names this writer in the log. */
+  readonly id: string;
   readonly now: () => number;
 }
 
@@ -96,11 +98,11 @@ export class Commit {
 
   /** Everything else; the numbers of the source become those of the head. */
   async finish(client: Client, head: Head, { runs, tally = new Tally(), entry, counters = NO_COUNTERS, sign = 1 }: Finish): Promise<void> {
-    const { now, source, channel } = this.options;
+    const { now, source, channel, id } = this.options;
     await client.query({
       name: "finish", text: FINISH,
       values: [
-        storableJson([...runs].map(runRecord)), ...sumRows(tally, sign), head.log + 1, now(), source.seq, storableJson(entry), source.key, channel,
+        storableJson([...runs].map(runRecord)), ...sumRows(tally, sign), head.log + 1, now(), source.seq, storableJson({ ...entry, by: id }), source.key, channel,
         ...COUNTERS.map((name) => counters[name]),
       ],
     });

@@ -20,6 +20,8 @@ export interface Entry {
 export interface LoggedEntry extends Entry {
   readonly id: number;
   readonly lastSeq: number;
+  /** The writer that committed it. */
+  readonly by: string;
 }
 
 export const NOTHING: Entry = { runs: [], started: [], ended: [], gone: [], nodes: [], edges: [] };
@@ -40,6 +42,6 @@ export function entryOf(changes: Changes): Entry {
 /** Entries after one, in order, and whether some in between are gone already. */
 export async function entriesAfter(client: Client, id: number): Promise<{ readonly entries: readonly LoggedEntry[]; readonly gap: boolean }> {
   const { rows } = await client.query<{ id: number; last_seq: number; entry: string }>({ name: "entries", text: "SELECT id, last_seq, entry FROM log WHERE id > $1 ORDER BY id", values: [id] });
-  const entries = rows.map((row) => ({ ...(JSON.parse(row.entry) as Entry), id: row.id, lastSeq: row.last_seq }));
+  const entries = rows.map((row) => ({ ...(JSON.parse(row.entry) as Entry & { readonly by: string }), id: row.id, lastSeq: row.last_seq }));
   return { entries, gap: entries.length > 0 && entries[0]?.id !== id + 1 };
 }

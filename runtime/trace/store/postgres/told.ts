@@ -21,7 +21,11 @@ export class Told {
   #edges = new Set<string>();
   #ids: ReadonlyMap<string, string> | null = null;
 
-  constructor(private readonly log: (message: string) => void) {}
+  /** `id` names this writer in the log. */
+  constructor(
+    private readonly id: string,
+    private readonly log: (message: string) => void,
+  ) {}
 
   listen(interest: Interest): void {
     this.#interest = interest;
@@ -65,14 +69,17 @@ export class Told {
     return { frames: [], updates: this.#interest.updates ? updatesOf({ started: new Set(), ended: runs }) : [], grown: [] };
   }
 
-  /** News of commits that were not made here: `entries`, with steps in (`from`, `to`]. */
-  async foreign(client: Client, entries: readonly LoggedEntry[], from: number, to: number): Promise<News> {
-    const frames = this.watched.size > 0 ? await this.#foreignFrames(client, from, to) : [];
-    const updates = this.#interest.updates ? await this.#foreignUpdates(client, entries) : [];
-    return { foreign: true, frames, updates, grown: this.#interest.growth ? [...new Set(entries.flatMap((entry) => entry.runs))] : [] };
+  /**
+   * News of commits that are read from the log: `entries`, with steps in (`from`, `to`]. Others made them, or this writer
+   * did and did not see the end of its commit.
+   */
+  async logged(client: Client, entries: readonly LoggedEntry[], from: number, to: number): Promise<News> {
+    const frames = this.watched.size > 0 ? await this.#loggedFrames(client, from, to) : [];
+    const updates = this.#interest.updates ? await this.#loggedUpdates(client, entries) : [];
+    return { frames, updates, grown: this.#interest.growth ? [...new Set(entries.flatMap((entry) => entry.runs))] : [] };
   }
 
-  async #foreignFrames(client: Client, from: number, to: number): Promise<Frame[]> {
+  async #loggedFrames(client: Client, from: number, to: number): Promise<Frame[]> {
     const { rows } = await client.query<EventRecord & { root_id: string }>({
       name: "watched events", values: [from, to, [...this.watched.ids()]],
       text: `SELECT ${EVENT_COLUMNS_OF_E}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > $1 AND e.seq <= $2 AND r.run_id = ANY($3) ORDER BY e.seq`,
@@ -86,13 +93,14 @@ export class Told {
     return frames;
   }
 
-  async #foreignUpdates(client: Client, entries: readonly LoggedEntry[]): Promise<RunUpdate[]> {
+  async #loggedUpdates(client: Client, entries: readonly LoggedEntry[]): Promise<RunUpdate[]> {
     const started = new Set(entries.flatMap((entry) => entry.started));
-    const ended = new Set(entries.flatMap((entry) => entry.ended));
+    const ended = new Map(entries.flatMap((entry) => entry.ended.map((id) => [id, entry.by === this.id] as const)));
     const updates: RunUpdate[] = [];
-    for (const run of await runsById(client, [...new Set([...started, ...ended])])) {
-      if (started.has(run.runId)) updates.push(runUpdate("started", run));
-      if (ended.has(run.runId)) updates.push(runUpdate("ended", run));
+    for (const run of await runsById(client, [...new Set([...started, ...ended.keys()])])) {
+      const own = ended.get(run.runId);
+      if (started.has(run.runId)) updates.push(runUpdate("started", run, own ?? false));
+      if (own !== undefined) updates.push(runUpdate("ended", run, own));
     }
     return updates;
   }

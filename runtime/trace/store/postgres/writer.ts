@@ -3,6 +3,7 @@
  * first, in whichever process, so commits have one order: sequence numbers become visible in theirs, and what memory
  * holds of runs is brought up to date with the commits of others before it is used.
  */
+import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { eventKind, type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type RecorderOptions } from "../../record/recorder.js";
@@ -52,9 +53,10 @@ export class PostgresWriter {
   #doubted = false;
 
   constructor(private readonly options: PostgresWriterOptions) {
+    const id = randomUUID();
     const channel = `toolsrv_trace_${options.schema}`.slice(0, 63);
-    this.#commit = new Commit({ driver: options.driver, source: this.#source, channel, now: options.now });
-    this.#told = new Told(options.log);
+    this.#commit = new Commit({ driver: options.driver, source: this.#source, channel, id, now: options.now });
+    this.#told = new Told(id, options.log);
     this.#recorder = new Recorder(this.#source, options);
     this.#link = new Link({ driver: options.driver, channel, onTold: (client, fresh) => this.#hear(client, fresh) });
   }
@@ -248,7 +250,7 @@ export class PostgresWriter {
     if (gap || last === undefined) this.#recorder.forget();
     else await this.#follow(client, entries, from, to.seq);
     for (const entry of entries) this.#told.note(entry);
-    const news = await this.#told.foreign(client, entries, from, to.seq);
+    const news = await this.#told.logged(client, entries, from, to.seq);
     this.#at = { log: to.log, seq: to.seq };
     this.options.onNews(news);
   }
