@@ -6,7 +6,8 @@
 import { isMet, type BenchCase, type Row } from "./lib/case.js";
 import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
-import { printed, writePage } from "./lib/page.js";
+import { othersText, printed, writePage } from "./lib/page.js";
+import { withUsage } from "./lib/usage.js";
 import { call } from "./cases/call.js";
 import { counts } from "./cases/counts.js";
 import { latency } from "./cases/latency.js";
@@ -44,14 +45,17 @@ process.stdout.write(`${machine}\n`);
 let missed = 0;
 for (const entry of chosen) {
   process.stdout.write(`\n${entry.name}: ${entry.summary}\n`);
-  const rows = await entry.run().catch((error: unknown): readonly Row[] => {
+  const started = performance.now();
+  const { result: rows, usage } = await withUsage(process.pid, () =>
     // The other cases are still worth their time.
-    return [{ what: entry.name, failed: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) }];
-  });
+    entry.run().catch((error: unknown): readonly Row[] => [{ what: entry.name, failed: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) }]),
+  );
+  const others = usage.othersNs / 1e6 / (performance.now() - started);
   for (const row of rows) {
     process.stdout.write(`${printed(row)}\n`);
     if (!isMet(row)) missed += 1;
   }
-  if (writesPage) writePage(machine, entry, rows, CASES);
+  process.stdout.write(`${othersText(others)}\n`);
+  if (writesPage) writePage(machine, entry, { rows, others }, CASES);
 }
 process.exit(missed === 0 ? 0 : 1);

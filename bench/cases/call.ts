@@ -7,7 +7,7 @@ import { validatorOf } from "../../runtime/abi/validators.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { handlerOf } from "../../runtime/call/handlers.js";
-import { median, versus, type BenchCase } from "../lib/case.js";
+import { inTurn, median, versus, type BenchCase } from "../lib/case.js";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 5000;
@@ -35,12 +35,10 @@ export const call: BenchCase = {
     const engine = createEngine(program, { env: new Map() });
     const { validators } = await program.code();
     const caller = { requestId: "bench", principal: { id: null, claims: {}, headers: {} } };
-    const ours: number[] = [];
-    const peer: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      ours.push(await timed(() => engine.call("films", ARGS, caller)));
-      peer.push(await timed(async () => validators["films"]?.safeParse(ARGS)));
-    }
+    const { ours, peer } = await inTurn(ROUNDS, {
+      ours: () => timed(() => engine.call("films", ARGS, caller)),
+      peer: () => timed(async () => validators["films"]?.safeParse(ARGS)),
+    });
     const beyond = median(ours) - median(peer);
     return [versus("engine.call", "the validator alone", "µs", { ours, peer }, { atMost: 40 }, [`${beyond.toFixed(2)} µs a call beyond the validator, five rows bound, shaped and measured`])];
   },

@@ -6,9 +6,11 @@ import { spawn } from "node:child_process";
 import { compile } from "../../generator/compile.js";
 import { repo } from "../../test/lib/repo.js";
 import { catalogOf, smallTool } from "../lib/catalog.js";
-import { atMost, median, versus, type BenchCase, type Comparison } from "../lib/case.js";
+import { atMost, inTurn, median, versus, type BenchCase, type Comparison } from "../lib/case.js";
 
 const ROUNDS = 3;
+const GROWTH_ROUNDS = 3;
+const LARGEST = 3000;
 /** The budget of every command, whatever the catalog. */
 const PEAK_MB = 400;
 
@@ -35,7 +37,7 @@ export const scale: BenchCase = {
         against("toolsrv build, 300 tools, unchanged", await measure(() => command(["build", threeHundred, "--out", out("again")], folder)), 500),
         against("toolsrv validate, 1,000 tools", await measure(() => command(["validate", thousand], folder)), 1500),
         atMost("toolsrv build, 3,000 small tools, peak memory", large.peakMb, PEAK_MB, "MB", [`in ${median(large.ms).toFixed(0)} ms`]),
-        growth(),
+        await growth(),
       ];
     } finally {
       rmSync(folder, { recursive: true });
@@ -45,56 +47,72 @@ export const scale: BenchCase = {
 
 interface Measured {
   readonly ms: readonly number[];
+  /** Of a Node that does nothing, in turn. */
+  readonly floorMs: readonly number[];
+  /** On all cores together. */
+  readonly cpuMs: readonly number[];
   /** Highest of the rounds. */
   readonly peakMb: number;
 }
 
 async function measure(run: () => Promise<Ended>, rounds = ROUNDS): Promise<Measured> {
-  const ended: Ended[] = [];
-  for (let round = 0; round < rounds; round++) ended.push(await run());
-  return { ms: ended.map(({ ms }) => ms), peakMb: Math.max(...ended.map(({ peakKb }) => peakKb)) / 1024 };
+  const { ours, peer } = await inTurn(rounds, { ours: run, peer: () => ended(["-e", "0"], tmpdir()) });
+  return { ms: ours.map(({ ms }) => ms), floorMs: peer.map(({ ms }) => ms), cpuMs: ours.map(({ cpuMs }) => cpuMs), peakMb: Math.max(...ours.map(({ peakKb }) => peakKb)) / 1024 };
 }
 
-function against(what: string, { ms, peakMb }: Measured, budgetMs: number): Comparison {
-  return atMost(what, ms, budgetMs, "ms", [`peak memory ${peakMb.toFixed(0)} MB`]);
+function against(what: string, { ms, floorMs, cpuMs, peakMb }: Measured, budgetMs: number): Comparison {
+  const times = median(ms.map((each, round) => each / (floorMs[round] ?? Number.NaN)));
+  return atMost(what, ms, budgetMs, "ms", [`${times.toFixed(1)} times a \`node -e 0\` in turn, which took ${median(floorMs).toFixed(0)} ms; CPU time ${median(cpuMs).toFixed(0)} ms; peak memory ${peakMb.toFixed(0)} MB`]);
 }
 
 /** Time a tool in one process, warm: with even growth it is the same for every size. Small tools, as a file ends at 1 MB. */
-function growth(): Comparison {
-  const perTool = (tools: number): readonly number[] => {
+async function growth(): Promise<Comparison> {
+  const perTool = (tools: number): (() => Promise<number>) => {
     const text = catalogOf(tools, smallTool);
-    return Array.from({ length: ROUNDS }, () => {
+    // As many tools a round for every size, so that a short stall weighs the same.
+    const times = Math.round(LARGEST / tools);
+    return async () => {
       const started = performance.now();
-      const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
-      if (value === null) throw new Error(`the catalog of ${tools} tools does not compile`);
-      return (performance.now() - started) / tools;
-    });
+      for (let time = 0; time < times; time++) {
+        const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
+        if (value === null) throw new Error(`the catalog of ${tools} tools does not compile`);
+      }
+      return (performance.now() - started) / (tools * times);
+    };
   };
-  perTool(100);
-  const times = [10, 100, 1000, 3000].map((tools) => ({ tools, ms: perTool(tools) }));
-  const [peer, ours] = [times[1]?.ms ?? [], times[3]?.ms ?? []];
-  const notes = [times.map(({ tools, ms }) => `${tools} tools: ${median(ms).toFixed(3)} ms a tool`).join(", ")];
-  return versus("compile, time a tool at 3,000 tools", "at 100 tools", "ms", { ours, peer }, { atMost: 1.5 }, notes);
+  const [small, large] = [perTool(100), perTool(LARGEST)];
+  await small();
+  const rounds = await inTurn(GROWTH_ROUNDS, { ours: large, peer: small });
+  const others = await inTurn(GROWTH_ROUNDS, { ours: perTool(1000), peer: perTool(10) });
+  const notes = [`10 tools: ${median(others.peer).toFixed(3)} ms a tool, 1,000 tools: ${median(others.ours).toFixed(3)} ms a tool`];
+  return versus("compile, time a tool at 3,000 tools", "at 100 tools", "ms", rounds, { atMost: 1.5 }, notes);
 }
 
 interface Ended {
   readonly ms: number;
   readonly peakKb: number;
+  readonly cpuMs: number;
 }
 
-/** One command in a process of its own, which tells its peak memory when it ends. */
+/** One command of ours. */
 function command(words: readonly string[], cwd: string): Promise<Ended> {
-  const tell = "process.on('exit',()=>process.stderr.write('\\npeak '+process.resourceUsage().maxRSS))";
+  return ended(["--", repo("bin/toolsrv"), ...words], cwd);
+}
+
+/** A Node of its own, which tells its peak memory and CPU time when it ends. */
+function ended(words: readonly string[], cwd: string): Promise<Ended> {
+  const tell = "process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();process.stderr.write(`\\nused ${maxRSS} ${userCPUTime+systemCPUTime}`)})";
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(tell)}`, "--", repo("bin/toolsrv"), ...words], { cwd, env: { ...process.env, HOME: cwd }, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(tell)}`, ...words], { cwd, env: { ...process.env, HOME: cwd }, stdio: ["ignore", "ignore", "pipe"] });
     let text = "";
     child.stderr.on("data", (chunk) => (text += String(chunk)));
     child.on("error", reject);
     child.on("close", (code) => {
       const ms = performance.now() - started;
-      if (code === 0) resolve({ ms, peakKb: Number(/peak (\d+)/.exec(text)?.[1] ?? 0) });
-      else reject(new Error(`toolsrv ${words.join(" ")} ended with ${code}: ${text}`));
+      const [, peakKb, cpuUs] = /used (\d+) (\d+)$/.exec(text) ?? [];
+      if (code === 0 && peakKb !== undefined) resolve({ ms, peakKb: Number(peakKb), cpuMs: Number(cpuUs) / 1000 });
+      else reject(new Error(`node ${words.join(" ")} ended with ${code}: ${text}`));
     });
   });
 }

@@ -12,7 +12,7 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { memoryIo } from "../../test/lib/io.js";
 import { repo } from "../../test/lib/repo.js";
-import { versus, type BenchCase } from "../lib/case.js";
+import { inTurn, versus, type BenchCase } from "../lib/case.js";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 40;
@@ -46,11 +46,10 @@ async function compareSearch(folder: string) {
   const peer = (query: string): number => direct(query).length;
   if ((await ours("heist")) !== peer("heist")) throw new Error("the two searches do not find the same");
 
-  const times: { readonly ours: number[]; readonly peer: number[] } = { ours: [], peer: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    times.ours.push(await timed((query) => ours(query), round));
-    times.peer.push(await timed((query) => Promise.resolve(peer(query)), round));
-  }
+  const times = await inTurn(ROUNDS, {
+    ours: (round) => timed(ours, round),
+    peer: (round) => timed((query) => Promise.resolve(peer(query)), round),
+  });
   await engine.close();
   return versus("filtered search of 3,201 films", "direct SQL", "ms", times, { atMost: 1.25 });
 }

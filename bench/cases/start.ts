@@ -1,7 +1,7 @@
 /** How long the short-lived processes take, beside a Node that does nothing: the floor that nobody gets under. */
 import { spawn } from "node:child_process";
 import { repo } from "../../test/lib/repo.js";
-import { versus, type BenchCase, type Comparison } from "../lib/case.js";
+import { inTurn, versus, type BenchCase, type Comparison } from "../lib/case.js";
 
 const ROUNDS = 15;
 const QUICKSTART = "specs/examples/quickstart/tools.yaml";
@@ -25,12 +25,7 @@ export const start: BenchCase = {
 
 async function compareTimes(what: string, ours: () => Promise<number>, peer: () => Promise<number>, atMost: number): Promise<Comparison> {
   await ours();
-  const rounds: { readonly ours: number[]; readonly peer: number[] } = { ours: [], peer: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    rounds.ours.push(await ours());
-    rounds.peer.push(await peer());
-  }
-  return versus(what, "node -e 0", "ms", rounds, { atMost });
+  return versus(what, "node -e 0", "ms", await inTurn(ROUNDS, { ours, peer }), { atMost });
 }
 
 /** Milliseconds from the spawn to the end. */

@@ -28,11 +28,11 @@ export function sumByFunction(dump: string, compiled: string): ReadonlyMap<strin
       if (given !== undefined) names.set(id, given);
       if (line.startsWith("fn=")) name = names.get(id) ?? "";
     }
-    const within = /^ob=\((\d+)\)(?: (.*))?$/.exec(line);
+    const within = /^c?ob=\((\d+)\)(?: (.*))?$/.exec(line);
     if (within !== null) {
       const [, id = "", given] = within;
       if (given !== undefined) objects.set(id, basename(given));
-      object = objects.get(id) ?? "";
+      if (line.startsWith("ob=")) object = objects.get(id) ?? "";
     }
     // The line after it has the costs of what is called, which are counted there.
     if (line.startsWith("calls=")) isCall = true;

@@ -74,10 +74,10 @@ export interface Sides<T> {
 export type Rounds = Sides<readonly number[]>;
 
 /** Measures both sides once a round; who goes first alternates, so that a machine that grows slower favours neither. */
-export async function inTurn<T>(rounds: number, measure: Sides<() => Promise<T>>): Promise<Sides<readonly T[]>> {
+export async function inTurn<T>(rounds: number, measure: Sides<(round: number) => Promise<T>>): Promise<Sides<readonly T[]>> {
   const results: Sides<T[]> = { ours: [], peer: [] };
   for (let round = 0; round < rounds; round++) {
-    for (const side of round % 2 === 0 ? (["ours", "peer"] as const) : (["peer", "ours"] as const)) results[side].push(await measure[side]());
+    for (const side of round % 2 === 0 ? (["ours", "peer"] as const) : (["peer", "ours"] as const)) results[side].push(await measure[side](round));
   }
   return results;
 }

@@ -14,13 +14,22 @@ interface Recorded {
   readonly machine: string;
   /** Rows by the name of their case. */
   readonly cases: { readonly [name: string]: readonly Row[] };
+  /** By the name of a case: what others had of the machine while it ran, in cores. */
+  readonly others?: { readonly [name: string]: number };
+}
+
+/** What one run of a case found. */
+export interface Found {
+  readonly rows: readonly Row[];
+  /** What others had of the machine meanwhile, in cores. */
+  readonly others: number;
 }
 
 /** Remembers the rows of a case, and writes the page anew with all that is remembered. */
-export function writePage(machine: string, entry: BenchCase, rows: readonly Row[], cases: readonly BenchCase[]): void {
+export function writePage(machine: string, entry: BenchCase, { rows, others }: Found, cases: readonly BenchCase[]): void {
   const before = readRecord();
-  const kept = before?.machine === machine ? before.cases : {};
-  const record: Recorded = { machine, cases: { ...kept, [entry.name]: rows } };
+  const kept: Omit<Recorded, "machine"> = before?.machine === machine ? before : { cases: {} };
+  const record: Recorded = { machine, cases: { ...kept.cases, [entry.name]: rows }, others: { ...kept.others, [entry.name]: others } };
   mkdirSync(dirname(RECORD), { recursive: true });
   writeFileSync(RECORD, `${JSON.stringify(record, null, 1)}\n`);
   writeFileSync(PAGE, pageOf(record, cases));
@@ -37,8 +46,8 @@ function readRecord(): Recorded | null {
 }
 
 /** The page as Markdown: every case in the order of the runner, cases that were not run left out. */
-export function pageOf({ machine, cases: found }: Recorded, cases: readonly BenchCase[]): string {
-  const sections = cases.flatMap((entry) => (found[entry.name] === undefined ? [] : [sectionOf(entry, found[entry.name] ?? [])]));
+export function pageOf({ machine, cases: found, others = {} }: Recorded, cases: readonly BenchCase[]): string {
+  const sections = cases.flatMap((entry) => (found[entry.name] === undefined ? [] : [sectionOf(entry, found[entry.name] ?? [], others[entry.name])]));
   return `# Benchmarks
 
 Written by \`make bench\`, which measures on the machine it runs on; \`make bench CASES="…"\` replaces the rows of those
@@ -49,17 +58,24 @@ cases, and \`make profile CASE="…"\` tells where the time of one goes.
 **Method.** Servers are processes of their own, and so is the load. Two sides are measured in the same run, in turn,
 round by round, after a warm-up; every figure is the median over the rounds, and a ratio is the median of the rounds'
 ratios with the lowest and the highest beside it. Absolute figures belong to the machine above; goals are ratios, save
-in rows without a peer. A wrong answer under load ends the run: it is not a fast one.
+in rows without a peer. Of two sides, who goes first alternates. Each case says how much of a core processes had meanwhile
+that have no part in it, and the hypervisor: where that is much, times and rates are the machine's as well as ours. A
+wrong answer under load ends the run: it is not a fast one.
 
 ${sections.join("\n\n")}
 `;
 }
 
-function sectionOf(entry: BenchCase, rows: readonly Row[]): string {
-  const head = `## ${entry.name}\n\nMeasures ${entry.summary}.${entry.method === undefined ? "" : ` ${entry.method}`}`;
+function sectionOf(entry: BenchCase, rows: readonly Row[], others: number | undefined): string {
+  const head = `## ${entry.name}\n\nMeasures ${entry.summary}.${entry.method === undefined ? "" : ` ${entry.method}`}${others === undefined ? "" : ` ${othersText(others)}`}`;
   const table = ["| What | toolsrv | Peer | Ratio | Lowest–highest | Goal | |", "|---|---:|---:|---:|---:|---:|---|", ...rows.map(lineOf)];
   const notes = rows.flatMap((row) => (!("notes" in row) ? [] : (row.notes ?? []).map((note) => `- ${row.what}: ${note}`)));
   return [head, table.join("\n"), ...(notes.length === 0 ? [] : [notes.join("\n")])].join("\n\n");
+}
+
+/** Whether the machine was ours alone: time of a machine that others use is theirs too. */
+export function othersText(cores: number): string {
+  return `Meanwhile others had ${(100 * cores).toFixed(cores < 0.1 ? 1 : 0)} % of a core.`;
 }
 
 function lineOf(row: Row): string {

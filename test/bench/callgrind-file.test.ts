@@ -23,7 +23,7 @@ test("what a function calls is not counted as its own", () => {
 });
 
 test("compiled functions are named by address, the later of two at one place; others by their library", () => {
-  assert.deepEqual(sums("ob=(1) /some/uws.node\nfn=(1) ???\n0x2004 0 5\n+256 0 3\n-1 0 1\n+32768 0 4\n"), {
+  assert.deepEqual(sums("cob=(1) /some/uws.node\nob=(1)\nfn=(1) ???\n0x2004 0 5\n+256 0 3\n-1 0 1\n+32768 0 4\n"), {
     "JS:*answer dist/a.js:3:9": { Ir: 5, I1mr: 0, Bcm: 0 },
     "Builtin:X": { Ir: 4, I1mr: 0, Bcm: 0 },
     "somewhere in uws.node": { Ir: 4, I1mr: 0, Bcm: 0 },

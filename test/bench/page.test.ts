@@ -38,6 +38,12 @@ test("a row that came to no figure is a missed goal and says why", () => {
   assert.equal(printed(row), "p99: missed: the machine is too busy to tell");
 });
 
+test("a case says what others had of the machine", () => {
+  const entry: BenchCase = { name: "some", summary: "something", method: "Somehow.", run: async () => [] };
+  const page = pageOf({ machine: "a machine", cases: { some: [] }, others: { some: 0.314 } }, [entry]);
+  assert.match(page, /^Measures something\. Somehow\. Meanwhile others had 31 % of a core\.$/m);
+});
+
 test("sides are measured in turn, and who goes first alternates", async () => {
   const order: string[] = [];
   const results = await inTurn(3, { ours: async () => order.push("ours"), peer: async () => order.push("peer") });
