@@ -6,6 +6,7 @@ import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
+import { META_TOOLS } from "./meta-tools.js";
 import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
 import { finishResult } from "./result.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
@@ -69,6 +70,7 @@ export interface McpOptions {
 /** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
 export function createMcpServer({ engine, info, metaTools, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
+  const told = metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
   const capabilities = { tools: { listChanged: true } };
   // Told outside answers, which only a handshake can be asked for.
   const handshakeCapabilities = { ...capabilities, logging: {} };
@@ -81,10 +83,10 @@ export function createMcpServer({ engine, info, metaTools, log }: McpOptions): M
     newId: createIdSource(() => performance.timeOrigin + performance.now()),
     infoText,
     initialize: oncePerVersion((version) =>
-      JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(metaTools) }),
+      JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(told) }),
     ),
     discover: oncePerVersion((version) => {
-      const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(metaTools), ttlMs: LIST_TTL_MS, cacheScope: "public" };
+      const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(told), ttlMs: LIST_TTL_MS, cacheScope: "public" };
       return finishResult(JSON.stringify(result), version, infoText);
     }),
   };

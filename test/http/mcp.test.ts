@@ -59,6 +59,15 @@ test("a catalog that is meant for authenticated callers says so when it is serve
   }
 });
 
+test("pipelined requests are answered in their order; one behind a call that runs closes the connection, and no answer goes astray", async () => {
+  const head = { host: `127.0.0.1:${port}`, "mcp-protocol-version": "2025-11-25" };
+  const numbered = (id: number): string => rawPost("/mcp", text({ jsonrpc: "2.0", id, method: "ping" }), head);
+  const all = await rawHttp(port, [numbered(1) + numbered(2), rawPost("/mcp", text({ jsonrpc: "2.0", id: 3, method: "ping" }), { ...head, connection: "close" })], { timeoutMs: 2000, all: true });
+  assert.deepEqual([...all.raw.matchAll(/"id":(\d)/g)].map(([, id]) => id), ["1", "2", "3"]);
+  const waiting = rawPost("/mcp", text({ jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "wait", arguments: { ms: 200 } } }), head);
+  assert.equal((await rawHttp(port, waiting + numbered(5), { all: true })).raw, "");
+});
+
 test("a client that accepts only an event stream gets one, one that accepts neither 406", async () => {
   const stream = await post(ping, { accept: "text/event-stream" });
   assert.deepEqual([stream.status, stream.headers["content-type"]], [200, "text/event-stream"]);

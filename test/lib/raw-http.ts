@@ -12,6 +12,8 @@ export interface RawOptions {
   readonly host?: string;
   /** Stop reading here; the answer is what came so far. Default 5,000. */
   readonly timeoutMs?: number;
+  /** Read until the peer closes, for several answers; the fields are those of the first. */
+  readonly all?: boolean;
 }
 
 /**
@@ -35,7 +37,7 @@ export function rawHttp(port: number, parts: string | Uint8Array | readonly (str
     socket.on("close", finish);
     socket.on("data", (chunk) => {
       chunks.push(chunk);
-      if (isComplete(Buffer.concat(chunks))) finish();
+      if (options.all !== true && isComplete(Buffer.concat(chunks))) finish();
     });
     socket.on("connect", () => {
       void (async () => {

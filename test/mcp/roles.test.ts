@@ -84,6 +84,16 @@ test("run_tool is refused by the name inside it", async () => {
   assert.equal((await call(mcp, "nope", "run_tool", inner("run_tool"))).json.result.structuredContent.count, 0);
 });
 
+test("instructions name no meta tool that is denied", async () => {
+  const said = async (deny: readonly string[]): Promise<readonly boolean[]> => {
+    const { instructions } = (await ask(server({ deny_tools: deny }), "admin", "initialize", { protocolVersion: "2025-11-25" })).json.result;
+    return [/list_available_tools/.test(instructions), /run_tool/.test(instructions)];
+  };
+  assert.deepEqual(await said([]), [true, true]);
+  assert.deepEqual(await said(["run_tool"]), [false, false]);
+  assert.deepEqual(await said(["list_available_tools"]), [false, false]);
+});
+
 test("the meta tools need no role, but can be denied to everyone, by either way in", async () => {
   const denied = server({ deny_tools: ["run_tool", "list_available_tools"] });
   assert.deepEqual(await shown(denied, "admin"), ALL);
