@@ -3,21 +3,13 @@
  * run them with memory streams and get the exit code back.
  */
 import type { Host } from "../host.js";
+import type { ServeFlag } from "../../runtime/abi/serve-flags.js";
 
 /** An option; without `value` it is a switch, and `--no-<name>` turns a switch with `default: true` off. */
-export interface OptionSpec {
-  /** Long name without dashes: `env-file`. */
-  readonly name: string;
-  /** Placeholder of the value in the usage text: `FILE`. */
-  readonly value?: string;
-  /** The value may be left out; says whether the word after the option is one. Then the option's value is the empty text. */
-  readonly optional?: (word: string) => boolean;
-  readonly help: string;
+export interface OptionSpec extends Omit<ServeFlag, "default"> {
   readonly default?: string | boolean;
   /** Must be given; only for an option with a value. */
   readonly required?: true;
-  /** Specified but not built yet: refused by name and left out of the help. */
-  readonly unavailable?: true;
 }
 
 export interface ArgSpec {

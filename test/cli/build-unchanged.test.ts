@@ -6,31 +6,18 @@ import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { nodeHost, type Host } from "../../generator/host.js";
+import { COUNT_CATALOG, type Ended } from "../lib/count-catalog.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("unchanged build");
 
-const CATALOG = `tds_version: '2'
-connections:
-  store: { backend: sqlite, path: ./store.db }
-tools:
-  - name: count_things
-    kind: count
-    description: Count the things of the store. Use for questions after a number.
-    target: { connection: store, collection: things }
-    static_filters: [{ path: owner, value: me }]
-`;
-
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+interface Built extends Ended {
   /** Whether the catalog was compiled and compared with the disk. */
   readonly compiled: boolean;
 }
 
-type Build = (words?: readonly string[], host?: Partial<Host>, env?: { readonly [name: string]: string }) => Promise<Ended>;
+type Build = (words?: readonly string[], host?: Partial<Host>, env?: { readonly [name: string]: string }) => Promise<Built>;
 
 interface Project {
   readonly folder: string;
@@ -44,7 +31,7 @@ async function inProject(use: (project: Project) => Promise<void>): Promise<void
   const home = mkdtempSync(join(tmpdir(), "toolsrv-home-"));
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-unchanged-"));
   const catalog = join(folder, "tools.yaml");
-  writeFileSync(catalog, CATALOG);
+  writeFileSync(catalog, COUNT_CATALOG);
   const build: Build = async (words = [], host = {}, env = { HOME: home }) => {
     const real = { ...nodeHost(), ...host };
     let compiled = false;
@@ -84,7 +71,7 @@ test("a changed byte of the catalog, of the output or of its place is seen", () 
     const other = join(folder, "other");
     const table: readonly (readonly [what: string, change: () => void, words?: readonly string[]])[] = [
       ["a comment in the catalog", () => appendFileSync(catalog, "# a note\n")],
-      ["a guard", () => writeFileSync(catalog, CATALOG.replace("value: me", "value: you"))],
+      ["a guard", () => writeFileSync(catalog, COUNT_CATALOG.replace("value: me", "value: you"))],
       ["a hand edit", () => appendFileSync(join(out, "plans.ts"), "// loosened\n")],
       ["a byte order mark", () => writeFileSync(join(out, "plans.ts"), `\uFEFF${readFileSync(join(out, "plans.ts"), "utf8")}`)],
       ["an edited script", () => appendFileSync(join(out, "handlers.js"), "steal();\n")],
@@ -97,11 +84,11 @@ test("a changed byte of the catalog, of the output or of its place is seen", () 
       ["another output folder", () => undefined, ["--out", other]],
       ["no trace service", () => undefined, ["--no-trace"]],
       ["one language only", () => undefined, ["--emit", "ts"]],
-      ["another catalog file of the same bytes", () => writeFileSync(join(folder, "two.yaml"), CATALOG), ["two.yaml"]],
+      ["another catalog file of the same bytes", () => writeFileSync(join(folder, "two.yaml"), COUNT_CATALOG), ["two.yaml"]],
       ["a folder in the place of a file", () => { rmSync(join(out, "plans.ts")); mkdirSync(join(out, "plans.ts")); }],
     ];
     for (const [what, change, words] of table) {
-      if (readFileSync(catalog, "utf8") !== CATALOG) writeFileSync(catalog, CATALOG);
+      if (readFileSync(catalog, "utf8") !== COUNT_CATALOG) writeFileSync(catalog, COUNT_CATALOG);
       await build();
       change();
       const ended = await build(words).catch(() => null);
@@ -190,7 +177,7 @@ test("warnings of an unchanged catalog are said again, with place and frame", ()
 
 test("a catalog that has errors leaves no record", () =>
   inProject(async ({ catalog, records, build }) => {
-    writeFileSync(catalog, CATALOG.replace("connection: store", "connection: stor"));
+    writeFileSync(catalog, COUNT_CATALOG.replace("connection: store", "connection: stor"));
     assert.equal((await build()).code, EXIT.USAGE);
     assert.equal((await build()).code, EXIT.USAGE);
     assert.deepEqual(readdirSync(join(records, "..", "..")), []);

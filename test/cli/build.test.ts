@@ -6,32 +6,16 @@ import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { nodeHost } from "../../generator/host.js";
+import { COUNT_CATALOG, type Ended } from "../lib/count-catalog.js";
 import { memoryIo, type MemoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("toolsrv build");
 
-const CATALOG = `tds_version: '2'
-connections:
-  store: { backend: sqlite, path: ./store.db }
-tools:
-  - name: count_things
-    kind: count
-    description: Count the things of the store. Use for questions after a number.
-    target: { connection: store, collection: things }
-    static_filters: [{ path: owner, value: me }]
-`;
-
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 async function inProject(use: (folder: string, build: (...words: readonly string[]) => Promise<Ended>) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-build-"));
-  writeFileSync(join(folder, "tools.yaml"), CATALOG);
+  writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG);
   try {
     await use(folder, async (...words) => {
       const io = memoryIo({ cwd: folder });
@@ -93,7 +77,7 @@ test("--check prints a unified diff, exits 1 and writes nothing after each kind 
       ["a hand edit", () => appendFileSync(join(out, "plans.ts"), "// loosened\n"), /^--- a\/plans\.ts\n\+\+\+ b\/plans\.ts\n@@ .* @@\n(?: .*\n){3}-\/\/ loosened\n$/],
       ["a missing file", () => rmSync(join(out, "tools.ts")), /^--- \/dev\/null\n\+\+\+ b\/tools\.ts\n/],
       ["an edited script", () => appendFileSync(join(out, "handlers.js"), "steal();\n"), /-steal\(\);/],
-      ["a changed guard", () => writeFileSync(join(folder, "tools.yaml"), CATALOG.replace("value: me", "value: you")), /-.*value: "me".*\n\+.*value: "you"/],
+      ["a changed guard", () => writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG.replace("value: me", "value: you")), /-.*value: "me".*\n\+.*value: "you"/],
       ["a stale file of an earlier build", () => {
         const path = join(out, "manifest.json");
         writeFileSync(path, readFileSync(path, "utf8").replace('"files": {', '"files": {\n    "old.ts": "sha256:0",'));
@@ -101,7 +85,7 @@ test("--check prints a unified diff, exits 1 and writes nothing after each kind 
       }, /--- a\/old\.ts\n\+\+\+ \/dev\/null\n/],
     ];
     for (const [what, change, want] of drifts) {
-      writeFileSync(join(folder, "tools.yaml"), CATALOG);
+      writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG);
       await build();
       rmSync(join(out, "old.ts"), { force: true });
       change();
@@ -118,7 +102,7 @@ test("a catalog with errors exits 2 with diagnostics, and the old output stays a
   inProject(async (folder, build) => {
     await build();
     const before = readFileSync(join(folder, "out", "plans.ts"), "utf8");
-    writeFileSync(join(folder, "tools.yaml"), CATALOG.replace("connection: store", "connection: stor"));
+    writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG.replace("connection: store", "connection: stor"));
     const { code, out, err } = await build();
     assert.equal(code, EXIT.USAGE);
     assert.equal(out, "");
@@ -172,7 +156,7 @@ test("--emit ts and --emit js write one language", () =>
 test("relative paths of connections start at the catalog's folder, wherever the output is", () =>
   inProject(async (folder, build) => {
     mkdirSync(join(folder, "cat alog#1", "deep"), { recursive: true });
-    writeFileSync(join(folder, "cat alog#1", "c.yaml"), CATALOG);
+    writeFileSync(join(folder, "cat alog#1", "c.yaml"), COUNT_CATALOG);
     const base = async (...words: readonly string[]): Promise<string | undefined> => {
       assert.equal((await build(...words)).code, EXIT.OK);
       return /base: new URL\("(.*)", import\.meta\.url\)/.exec(readFileSync(join(folder, words[2] ?? "out", "server.ts"), "utf8"))?.[1];
@@ -206,7 +190,7 @@ test("Ctrl-C before the swap exits 130 and leaves the old output without debris"
   inProject(async (folder, build) => {
     await build();
     const before = readFileSync(join(folder, "out", "plans.ts"), "utf8");
-    writeFileSync(join(folder, "tools.yaml"), CATALOG.replace("value: me", "value: you"));
+    writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG.replace("value: me", "value: you"));
     const real = nodeHost();
     const io: MemoryIo = memoryIo({
       cwd: folder,
@@ -229,7 +213,7 @@ test("an output folder with a file of someone else under our name is refused", (
 
 test("no secret of the environment or of --env-file gets into the output", () =>
   inProject(async (folder, build) => {
-    writeFileSync(join(folder, "tools.yaml"), CATALOG.replace("./store.db", "'./${TOKEN}/store.db'"));
+    writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG.replace("./store.db", "'./${TOKEN}/store.db'"));
     process.env["TOKEN"] = "s3cr3t-value";
     try {
       assert.equal((await build()).code, EXIT.OK);

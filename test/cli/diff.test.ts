@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
 import { memoryIo } from "../lib/io.js";
+import type { Ended } from "../lib/count-catalog.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("toolsrv diff");
@@ -21,12 +22,6 @@ tools:
     static_filters: [{ path: owner, value: me }]
 `;
 const OPEN = FENCED.replace(/    static_filters.*\n/, "");
-
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 async function inProject(use: (folder: string, toolsrv: (...words: readonly string[]) => Promise<Ended>) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-diff-"));
