@@ -7,6 +7,7 @@ import { parseEnvFile } from "../../runtime/serve/env-file.js";
 import { run } from "../../runtime/serve/main.js";
 import { Lines, start, type Json, type Served } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
+import { serveOptions } from "../../runtime/serve/options.js";
 import { fixtureServer } from "./files.js";
 import { fixtureProgram } from "./program.js";
 
@@ -208,6 +209,13 @@ test("a flag that is unknown, misused or not available ends the start with exit 
     assert.equal(served.stderr().trim().split("\n").length, 1);
   }));
 }, { timeoutMs: 30_000 });
+
+test("without flags: stdio, meta tools, watching, 30 s of grace, text from info up", () => {
+  const { shutdownGraceMs, logFormat, logLevel, http, metaTools, watch, liveEmbed, name, trace } = serveOptions({});
+  assert.deepEqual({ shutdownGraceMs, logFormat, logLevel, http, metaTools, watch, liveEmbed, name, trace }, {
+    shutdownGraceMs: 30_000, logFormat: "text", logLevel: "info", http: null, metaTools: true, watch: true, liveEmbed: false, name: null, trace: null,
+  });
+});
 
 test("--help prints the flags and ends with exit 0", async () => {
   const served = start(fixtureServer, ["--help"]);
