@@ -27,7 +27,9 @@ export async function withUsage<T>(pid: number, work: () => Promise<T>): Promise
   const result = await work();
   const after = serverUsage(pid);
   let others = stolenTicks() - stolen;
-  for (const [other, ticks] of processTicks()) if (other !== pid && other !== process.pid) others += ticks - (elsewhere.get(other) ?? 0);
+  const [known, now] = [elsewhere, processTicks()].map((ticks) => sumWithout(ticks, [pid, process.pid])) as [number, number];
+  // A process that has ended since is in the sum of its parent now. Where nobody kept it, the sum is smaller than it was.
+  others += Math.max(0, now - known);
   return { result, usage: { ranNs: after.ranNs - before.ranNs, waitedNs: after.waitedNs - before.waitedNs, othersNs: others * TICK_NS } };
 }
 
@@ -51,6 +53,10 @@ function processTicks(): ReadonlyMap<number, number> {
     if (fields[1] !== KTHREADD) ticks.set(Number(name), fields.slice(11, 15).reduce((sum, value) => sum + value, 0));
   }
   return ticks;
+}
+
+function sumWithout(ticks: ReadonlyMap<number, number>, left: readonly number[]): number {
+  return [...ticks].reduce((sum, [pid, count]) => sum + (left.includes(pid) ? 0 : count), 0);
 }
 
 /** Of all cores: the eighth figure of the first line. */
