@@ -158,7 +158,7 @@ test("a taken port is stepped over, or refused when that is off", async () => {
   const next = await startTrace({ port: trace.port });
   assert.notEqual(next.port, trace.port);
   await next.dispose();
-  await assert.rejects(startTrace({ port: trace.port, port_auto: false }), /in use/);
+  await assert.rejects(startTrace({ port: trace.port, port_auto: false }), /another process has the port/);
 });
 
 test("what was queued before a stop is there after it", async () => {
