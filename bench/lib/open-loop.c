@@ -29,8 +29,6 @@ enum { MAX_REQUEST = 1 << 20, MAX_HEAD = 1 << 16, MAX_EVENTS = 8 };
 
 /* After the last request was due, an answer is waited for no longer than this. */
 static const double PATIENCE_S = 10;
-/* The longest sleep: what happens in it is not seen. */
-static const double NAP_S = 100e-6;
 
 struct client {
   int socket;
@@ -83,8 +81,9 @@ static long answer_bytes(long count) {
 }
 
 /*
- * Before all others on whatever core it is on, where that is permitted. It sleeps between requests, so that the server's
- * other threads have what it leaves of that core. A plain nice value would not do: it starves a server on the same core.
+ * Before all others on whatever core it is on, where that is permitted; the system moves others off that core. It never
+ * sleeps: a virtual core that is given back comes back late. A mere nice value would not do, as the server may be put on
+ * the same core then and gets nothing of it.
  */
 static int preferred(void) {
   struct sched_param first = {.sched_priority = 1};
@@ -133,9 +132,7 @@ int main(int argc, char **argv) {
       if (write(client->socket, request, size) != size) fail("write");
     }
     could_send = now;
-    double until_due = sent == total || free_clients == 0 ? NAP_S : start + sent / rate - now;
-    struct timespec nap = {.tv_nsec = (until_due < NAP_S ? until_due : NAP_S) * 1e9};
-    int ready = epoll_pwait2(poll, events, MAX_EVENTS, &nap, NULL);
+    int ready = epoll_wait(poll, events, MAX_EVENTS, 0);
     double found = seconds_now();
     for (int index = 0; index < ready; index++) {
       struct client *client = events[index].data.ptr;
