@@ -16,13 +16,13 @@ const ROUND_S = 2;
 const OWN_MS = 1;
 /**
  * A round measured the host when others had more of a core and the server's main thread was kept waiting for longer,
- * both as a share of the round: half of what the 99th percentile leaves out. That the server waits for its own threads
+ * both as a share of the round: as much as the 99th percentile leaves out. That the server waits for its own threads
  * is no reason.
  */
 const OTHERS = 0.01;
-const WAITED = 0.005;
+const WAITED = 0.01;
 /** So many rounds of both sides together may be done again for that. */
-const AGAIN = 20;
+const AGAIN = 30;
 const WHAT = "p99 of tools/call at 70 % of saturation";
 const BESIDE = "the same, beside the bare handler at that rate";
 
