@@ -64,7 +64,9 @@ export class Deadline {
       this.#cancel = () => this.#abort(this.#options.onCancel());
       parent.addEventListener("abort", this.#cancel, { once: true });
     }
-    this.#timer = setTimeout(() => this.#abort(this.#options.onTimeout()), timeoutMs);
+    // A timer of no time would still let a step through that is done before timers are looked at.
+    if (timeoutMs <= 0) this.#abort(this.#options.onTimeout());
+    else this.#timer = setTimeout(() => this.#abort(this.#options.onTimeout()), timeoutMs);
     return controller;
   }
 

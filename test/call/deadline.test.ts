@@ -132,4 +132,11 @@ test("references in settings are filled from the given values only", async () =>
   assert.deepEqual(seen, { path: "/data/films.db", mode: "fast", headers: { x: "" } });
 });
 
+test("no time at all is over before the first step", () => {
+  const none = new Deadline({ timeoutMs: 0, onTimeout: () => new Error("late"), onCancel: () => new Error("gone") });
+  assert.equal(none.signal.aborted, true);
+  assert.equal((none.signal.reason as Error).message, "late");
+  none.end();
+});
+
 test.run();
