@@ -80,12 +80,11 @@ function turns(): readonly (keyof Sides<unknown>)[] {
 function rowsOf(rate: number, { ours, peer }: Sides<readonly Measured[]>, away: string): readonly Row[] {
   const p99 = (results: readonly Measured[]): readonly number[] => results.map((result) => result.p99Ms);
   const unanswered = ours.reduce((sum, result) => sum + result.unanswered, 0);
-  const { realTime } = ours[0] as Measured;
   return [
     atMost(WHAT, p99(ours), 5, "ms", [
       `at ${rate.toLocaleString("en-US")}/s: ${told(ours)}`,
       `the bare handler: ${told(peer)}`,
-      `${away}; the generator ran ${realTime ? "with" : "without"} real-time priority`,
+      away,
     ]),
     versus(BESIDE, "raw-uws", "ms", { ours: p99(ours), peer: p99(peer) }, null),
     atMost("requests that got no answer at that rate", unanswered, 0, "requests"),

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,16 +79,6 @@ static long answer_bytes(long count) {
   return body + 4 - head + atol(length + 18);
 }
 
-/*
- * Before all others on whatever core it is on, where that is permitted; the system moves others off that core. It never
- * sleeps: a virtual core that is given back comes back late. A mere nice value would not do, as the server may be put on
- * the same core then and gets nothing of it.
- */
-static int preferred(void) {
-  struct sched_param first = {.sched_priority = 1};
-  return sched_setscheduler(0, SCHED_FIFO, &first) == 0;
-}
-
 int main(int argc, char **argv) {
   if (argc != 5) {
     fprintf(stderr, "usage: open-loop PORT RATE SECONDS CONNECTIONS <request\n");
@@ -115,7 +104,6 @@ int main(int argc, char **argv) {
   /* Pages that are touched for the first time during the run would cost time there. */
   memset(latencies, 0, total * sizeof *latencies);
   memset(own, 0, total * sizeof *own);
-  int real_time = preferred();
 
   long free_clients = connections, sent = 0, answered = 0, lost = 0;
   double start = seconds_now(), now = start, could_send = start, looked = start, last_due = start + total / rate;
@@ -159,8 +147,8 @@ int main(int argc, char **argv) {
   double took = seconds_now() - start;
   qsort(latencies, answered, sizeof *latencies, ascending);
   qsort(own, sent, sizeof *own, ascending);
-  printf("{\"perSecond\":%.1f,\"p50Ms\":%.4f,\"p99Ms\":%.4f,\"p999Ms\":%.4f,\"maxMs\":%.4f,\"unanswered\":%ld,\"ownP99Ms\":%.4f,\"realTime\":%s}\n",
+  printf("{\"perSecond\":%.1f,\"p50Ms\":%.4f,\"p99Ms\":%.4f,\"p999Ms\":%.4f,\"maxMs\":%.4f,\"unanswered\":%ld,\"ownP99Ms\":%.4f}\n",
          answered / took, percentile(latencies, answered, 0.5), percentile(latencies, answered, 0.99), percentile(latencies, answered, 0.999),
-         percentile(latencies, answered, 1), total - answered, percentile(own, sent, 0.99), real_time ? "true" : "false");
+         percentile(latencies, answered, 1), total - answered, percentile(own, sent, 0.99));
   return 0;
 }

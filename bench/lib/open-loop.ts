@@ -28,8 +28,6 @@ export interface OpenLoopResult {
   readonly unanswered: number;
   /** What of a request's latency may be the generator's own, in the 99th percentile: sent late, or read late. */
   readonly ownP99Ms: number;
-  /** The generator went before other processes on its core, which takes a right that not everyone has. */
-  readonly realTime: boolean;
 }
 
 /** Compiles the generator. @returns why that was not possible, or `null`. */
