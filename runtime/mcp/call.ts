@@ -1,7 +1,4 @@
-/**
- * tools/call: sees through run_tool, runs the tool in the engine, and words the outcome. A failed call is a result
- * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
- */
+/** tools/call: sees through run_tool, and runs the tool in the engine; peer-call.ts words how that ended. */
 import { ToolError } from "../abi/errors.js";
 import type { ExtraResult, ExtraTool } from "../abi/extra-tools.js";
 import { answer, type Answer, type Reply } from "./answer.js";

@@ -1,4 +1,7 @@
-/** One running call of a peer: the caller that the engine sees, and the wording of its end. */
+/**
+ * One running call of a peer: the caller that the engine sees, and the wording of its end. A failed call is a result
+ * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
+ */
 import type { CallEnd, Envelope, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
