@@ -9,7 +9,6 @@ import { withUsage, type Usage } from "../lib/usage.js";
 
 const LOAD = { body: CALL, headers: HEADERS } as const;
 const SHARE = 0.7;
-const FULL_ROUNDS = 5;
 const ROUNDS = 7;
 const ROUND_S = 2;
 /** A round in which the generator's own part was more, in the 99th percentile, measured the generator. */
@@ -24,12 +23,12 @@ const WAITED = 0.01;
 /** So many rounds of both sides together may be done again for that. */
 const AGAIN = 30;
 const WHAT = "p99 of tools/call at 70 % of saturation";
-const BESIDE = "the same, beside the bare handler at that rate";
+const BESIDE = "the same, beside the bare handler at such rates";
 
 export const latency: BenchCase = {
   name: "latency",
   summary: "the latency of tools/call at a constant rate, 70 % of what the server answers when it is full",
-  method: `Saturation is the median of ${FULL_ROUNDS} rounds of a second of closed-loop load with 64 connections. Then bench/lib/open-loop.c sends at 70 % of that over 128 connections, ${ROUNDS} rounds of ${ROUND_S} seconds to us and, in turn, to the bare uWebSockets.js handler, which shows what the machine does at that rate: a request is due when the rate says so, whatever became of those before it, and its latency counts from then on, so that a stall is charged for all that waited (no coordinated omission). A round is thrown away and done again when it measured the host: when the generator, which tells how much of each latency may be its own because it sent or read late, had more than ${OWN_MS} ms of it in the 99th percentile, or when processes that have no part in this and the hypervisor had more than ${100 * OTHERS} % of a core and the server was ready to run but had none for more than ${100 * WAITED} % of the time. That is done up to ${AGAIN} times in all; without enough rounds that count, the goal is missed. Time in which no connection was free is the server's, never the generator's.`,
+  method: `Before each round saturation is measured anew, by a second of closed-loop load with 64 connections, because the machine has another speed a minute later. Then bench/lib/open-loop.c sends at 70 % of that over 128 connections, ${ROUNDS} rounds of ${ROUND_S} seconds to us and, in turn, to the bare uWebSockets.js handler, which shows what the machine does at such a rate: a request is due when the rate says so, whatever became of those before it, and its latency counts from then on, so that a stall is charged for all that waited (no coordinated omission). A round is thrown away and done again when it measured the host: when the generator, which tells how much of each latency may be its own because it sent or read late, had more than ${OWN_MS} ms of it in the 99th percentile, or when processes that have no part in this and the hypervisor had more than ${100 * OTHERS} % of a core and the server was ready to run but had none for more than ${100 * WAITED} % of the time. That is done up to ${AGAIN} times in all; without enough rounds that count, the goal is missed. Time in which no connection was free is the server's, never the generator's.`,
   async run() {
     const why = prepareOpenLoop();
     if (why !== null) return [{ what: WHAT, skipped: why }];
@@ -37,9 +36,7 @@ export const latency: BenchCase = {
     const peer = await startServer(serverFile("raw-uws"));
     try {
       for (const { port } of [ours, peer]) await load({ port, connections: 64, seconds: 1, ...LOAD });
-      const full: number[] = [];
-      for (let round = 0; round < FULL_ROUNDS; round++) full.push((await load({ port: ours.port, connections: 64, seconds: 1, ...LOAD })).perSecond);
-      return await atRate(Math.round(median(full) * SHARE), { ours, peer });
+      return await atRates({ ours, peer });
     } finally {
       await ours.stop();
       await peer.stop();
@@ -51,12 +48,14 @@ interface Measured extends OpenLoopResult {
   readonly usage: Usage;
 }
 
-async function atRate(rate: number, servers: Sides<BenchServer>): Promise<readonly Row[]> {
+async function atRates(servers: Sides<BenchServer>): Promise<readonly Row[]> {
   const good: Sides<Measured[]> = { ours: [], peer: [] };
   const thrown = { late: 0, crowded: 0 };
   for (const side of turns()) {
     for (let counts = false; !counts; ) {
       if (thrown.late + thrown.crowded > AGAIN) return [{ what: WHAT, failed: `the machine is too busy to tell: ${good.ours.length} of ${ROUNDS} rounds counted; ${thrownText(thrown)}` }];
+      const full = await load({ port: servers.ours.port, connections: 64, seconds: 1, ...LOAD });
+      const rate = Math.round(full.perSecond * SHARE);
       const { port, pid } = servers[side];
       const { result, usage } = await withUsage(pid, () => loadAtRate({ port, connections: 128, rate, seconds: ROUND_S, ...LOAD }));
       const isLate = result.ownP99Ms > OWN_MS;
@@ -65,7 +64,7 @@ async function atRate(rate: number, servers: Sides<BenchServer>): Promise<readon
       else thrown[isLate ? "late" : "crowded"] += 1;
     }
   }
-  return rowsOf(rate, good, thrownText(thrown));
+  return rowsOf(good, thrownText(thrown));
 }
 
 function thrownText({ late, crowded }: { readonly late: number; readonly crowded: number }): string {
@@ -77,17 +76,17 @@ function turns(): readonly (keyof Sides<unknown>)[] {
   return Array.from({ length: ROUNDS }, (_, round) => (round % 2 === 0 ? (["ours", "peer"] as const) : (["peer", "ours"] as const))).flat();
 }
 
-function rowsOf(rate: number, { ours, peer }: Sides<readonly Measured[]>, away: string): readonly Row[] {
+function rowsOf({ ours, peer }: Sides<readonly Measured[]>, away: string): readonly Row[] {
   const p99 = (results: readonly Measured[]): readonly number[] => results.map((result) => result.p99Ms);
   const unanswered = ours.reduce((sum, result) => sum + result.unanswered, 0);
   return [
     atMost(WHAT, p99(ours), 5, "ms", [
-      `at ${rate.toLocaleString("en-US")}/s: ${told(ours)}`,
+      told(ours),
       `the bare handler: ${told(peer)}`,
       away,
     ]),
     versus(BESIDE, "raw-uws", "ms", { ours: p99(ours), peer: p99(peer) }, null),
-    atMost("requests that got no answer at that rate", unanswered, 0, "requests"),
+    atMost("requests that got no answer at those rates", unanswered, 0, "requests"),
   ];
 }
 
