@@ -12,15 +12,14 @@ export interface OriginRules {
   mayOrigin(origin: string, host: string): boolean;
 }
 
-/** Header values seen lately; clients repeat theirs, so most requests cost one look-up. */
+/** Origins seen lately; pages repeat theirs, so most of their requests cost one look-up. */
 const MAX_REMEMBERED = 1000;
 
 /** @param allowed origins that are answered beside loopback and the server's own. */
 export function originRules(boundToLoopback: boolean, allowed: readonly string[]): OriginRules {
-  const hosts = new Map<string, boolean>();
   const origins = new Map<string, boolean>();
   return {
-    mayHost: (host) => !boundToLoopback || remember(hosts, host, () => isLoopback(hostName(host))),
+    mayHost: (host) => !boundToLoopback || isLoopback(hostName(host)),
     mayOrigin: (origin, host) =>
       origin === "" || remember(origins, `${origin} ${host}`, () => allowed.includes(origin) || isOwn(origin, host)),
   };
