@@ -25,7 +25,8 @@ interface Rule {
 }
 
 const DOOR = "runtime/abi/index.ts";
-const ABI = "runtime/abi/*.ts";
+/** The abi, and the pure helpers below it, which every room may use. */
+const ABI = "runtime/{abi,base}/*.ts";
 /** Compiler files that belong to no phase. */
 const SHARED = "generator/{ir,diagnostics,host,bug,expression}.ts";
 
@@ -35,8 +36,16 @@ const RULES: readonly Rule[] = [
     because: "the door re-exports, by an explicit list, what generated code may use",
   },
   {
-    files: ABI, room: 2, may: [], mayTypes: ["runtime/adapters/adapter.ts", "runtime/embed/embedder.ts"], packages: ["zod"],
-    because: "the abi is what both sides know: zod, itself, and the types of the two interfaces",
+    files: "runtime/base/*.ts", room: 2, may: [], packages: ["re2js"],
+    because: "base holds pure helpers that know nothing of ours",
+  },
+  {
+    files: "runtime/abi/*.ts", room: 2, may: ["runtime/base/*.ts"], mayTypes: ["runtime/adapters/adapter.ts", "runtime/embed/embedder.ts"], packages: ["zod"],
+    because: "the abi is what both sides know: zod, itself, base, and the types of the two interfaces",
+  },
+  {
+    files: "runtime/config/*.ts", room: 2, may: [ABI], packages: [],
+    because: "flags and settings are data and pure readers, shared by servers and the command line",
   },
   {
     files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
@@ -151,7 +160,7 @@ const RULES: readonly Rule[] = [
     because: "a command loads what is heavy by await import(), and no other command",
   },
   {
-    files: "generator/cli/*.ts", room: 0, may: [ABI, "generator/host.ts", "generator/cli/*.ts"], mayLater: ["generator/cli/commands/*.ts"], packages: ["sade"],
+    files: "generator/cli/*.ts", room: 0, may: [ABI, "runtime/config/*.ts", "generator/host.ts", "generator/cli/*.ts"], mayLater: ["generator/cli/commands/*.ts"], packages: ["sade"],
     because: "the shell knows commands by their table and loads the one that runs",
   },
   {

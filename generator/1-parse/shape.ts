@@ -4,7 +4,7 @@
  * additionalProperties, $ref, anyOf (by type), oneOf (by a const key) and if/then. It is as lenient as the readers of
  * existing catalogs were: "yes" and 1 are booleans, "7" is an integer; what it returns is the value after that.
  */
-import { nearestName } from "../../runtime/abi/nearest.js";
+import { nearestName } from "../../runtime/base/nearest.js";
 import { formatPath, show, type Reporter } from "../diagnostics.js";
 import type { At, Path } from "../ir.js";
 

@@ -3,7 +3,7 @@
  * run them with memory streams and get the exit code back.
  */
 import type { Host } from "../host.js";
-import type { ServeFlag } from "../../runtime/abi/serve-flags.js";
+import type { ServeFlag } from "../../runtime/config/serve-flags.js";
 
 /** An option; without `value` it is a switch, and `--no-<name>` turns a switch with `default: true` off. */
 export interface OptionSpec extends Omit<ServeFlag, "default"> {

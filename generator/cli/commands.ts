@@ -3,7 +3,7 @@
  * the help and docs/reference/cli.md are printed from it. A command's code is imported when it runs and not before,
  * so that `validate` never pays for `build`.
  */
-import { SERVE_FLAGS } from "../../runtime/abi/serve-flags.js";
+import { SERVE_FLAGS } from "../../runtime/config/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
 import { TRACE_OPTIONS } from "./trace-options.js";
 

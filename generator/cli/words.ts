@@ -3,7 +3,7 @@
  * and lets a switch eat the word after it. Pure; what comes out is safe for any parser: the command, each option
  * once as `--name=value`, `--`, then the arguments.
  */
-import { nearestName } from "../../runtime/abi/nearest.js";
+import { nearestName } from "../../runtime/base/nearest.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
 
 export type Words =

@@ -1,6 +1,6 @@
 /** Where a side of a comparison comes from: a catalog file, a version of one in git, or the manifest of a build. */
 import { dirname, join, resolve } from "node:path";
-import { isRecord } from "../../runtime/abi/paths.js";
+import { isRecord } from "../../runtime/base/paths.js";
 import { projectName } from "../../runtime/abi/projects.js";
 import type { Io } from "../cli/command.js";
 import { compile, readCatalog, type Compilation } from "../compile.js";

@@ -1,5 +1,5 @@
 /** A value of the source as a record of the store: names, types, id, and the text that is embedded. Pure. */
-import { isRecord, readPath } from "../../runtime/abi/paths.js";
+import { isRecord, readPath } from "../../runtime/base/paths.js";
 import { parseDate } from "./dates.js";
 
 export const LOAD_TYPES = ["datetime", "integer", "float", "boolean", "keyword", "keyword[]"] as const;

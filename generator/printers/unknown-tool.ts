@@ -1,5 +1,5 @@
 /** What a person is told who names a tool that the catalog does not have. */
-import { nearestName } from "../../runtime/abi/nearest.js";
+import { nearestName } from "../../runtime/base/nearest.js";
 
 /** Names that are listed; a larger catalog is better looked up. */
 const MAX_NAMES = 30;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { processIo } from "../../runtime/serve/io.js";
 import { runTrace } from "../../runtime/serve/trace.js";
-import { createIdSource } from "../../runtime/abi/id-source.js";
+import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import Database from "better-sqlite3";
-import { createIdSource } from "../../runtime/abi/id-source.js";
+import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
 import { parseTime } from "../../runtime/trace/time.js";

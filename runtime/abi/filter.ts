@@ -3,8 +3,8 @@
  * Pure data and pure functions; knows no backend. Every backend's compiled filter must select exactly
  * the rows for which `evaluate` is true (the contract suite compares them).
  */
-import { readPath } from "./paths.js";
-import { likeMatcher, wordMatcher } from "./text.js";
+import { readPath } from "../base/paths.js";
+import { likeMatcher, wordMatcher } from "../base/text.js";
 
 /** A JSON scalar as it stands in a catalog or an argument. */
 export type Scalar = string | number | boolean | null;

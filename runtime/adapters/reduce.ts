@@ -6,7 +6,7 @@
 import { BackendError } from "../abi/errors.js";
 import { idOperand, isIdPath, toList, type Condition, type Filter, type Operand, type Scalar } from "../abi/filter.js";
 import type { BackendName } from "../abi/plan.js";
-import { wordsOf } from "../abi/text.js";
+import { wordsOf } from "../base/text.js";
 
 /** A filter that every record passes, or none does, needs no native form. */
 export type Reduced = Filter | "all" | "none";

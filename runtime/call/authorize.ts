@@ -1,7 +1,7 @@
 /** Who may run what, decided before the arguments are looked at. */
 import type { Access, Principal } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import { nearestName } from "../abi/nearest.js";
+import { nearestName } from "../base/nearest.js";
 import type { RunnableTool, RunnableTools } from "./tools.js";
 
 /**

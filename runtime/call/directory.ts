@@ -5,7 +5,7 @@
 import type { CallArgs, CallContext } from "../abi/call.js";
 import { andAll, compareText, type Filter } from "../abi/filter.js";
 import { ownOnly } from "../abi/params.js";
-import { readField } from "../abi/paths.js";
+import { readField } from "../base/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../abi/plan.js";
 import { prepareNeedle, similarity } from "./similarity.js";
 import { tenantCondition } from "./tenant.js";

@@ -6,7 +6,7 @@
 import type { CallArgs } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
 import { compareText, type Row, type Scalar } from "../abi/filter.js";
-import { readField } from "../abi/paths.js";
+import { readField } from "../base/paths.js";
 import type { Expr } from "../abi/plan.js";
 
 /** What an expression may read beyond its row. */

@@ -4,8 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import type { RedactPlan } from "../abi/plan.js";
-import { compilePattern, replaceAll } from "../abi/pattern.js";
-import { isRecord } from "../abi/paths.js";
+import { compilePattern, replaceAll } from "../base/pattern.js";
+import { isRecord } from "../base/paths.js";
 
 /** Replaces a value; `undefined` removes it. */
 type Replace = (value: unknown) => unknown;

@@ -1,7 +1,7 @@
 /** Environment references that `build` left open, filled from the values of `--env-file` when a program starts. */
 import type { Program } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import { isRecord } from "../abi/paths.js";
+import { isRecord } from "../base/paths.js";
 import type { Deferred, EnvRef, Json } from "../abi/plan.js";
 
 type Env = ReadonlyMap<string, string>;

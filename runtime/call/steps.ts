@@ -1,7 +1,7 @@
 /** The steps of a pipeline after its retrieve: pure functions from rows to rows. Paths may be dotted everywhere. */
 import type { CallArgs } from "../abi/call.js";
 import { compareText, type Row } from "../abi/filter.js";
-import { readField } from "../abi/paths.js";
+import { readField } from "../base/paths.js";
 import type { PipelineStep } from "../abi/plan.js";
 import { type ExprScope, isKept } from "./expression.js";
 

@@ -1,7 +1,7 @@
 /** One catalog as an MCP server: what every message that concerns it is answered from. */
 import type { Engine, Principal } from "../abi/call.js";
 import type { Severity } from "../abi/extra-tools.js";
-import { createIdSource } from "../abi/id-source.js";
+import { createIdSource } from "../base/id-source.js";
 import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";

@@ -3,7 +3,7 @@
  * of rows. Values under secret names go at any depth, and so does the value of an argument that is compared with a
  * redacted field. What is left is cut to a bounded size.
  */
-import { isRecord } from "../abi/paths.js";
+import { isRecord } from "../base/paths.js";
 import type { Binding, Json, OutputPlan, ToolPlan } from "../abi/plan.js";
 import type { ServePlan } from "../abi/call.js";
 

@@ -3,7 +3,7 @@
  * flag is given. Settings are those of the service, from its variables and its file; the flag has the address.
  */
 import type { Program } from "../abi/call.js";
-import { createIdSource } from "../abi/id-source.js";
+import { createIdSource } from "../base/id-source.js";
 import type { CallObserver } from "../abi/observer.js";
 import type { Log, LogFormat } from "../observe/log.js";
 import { isSampled } from "../trace/record/sampling.js";

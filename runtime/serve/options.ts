@@ -1,6 +1,6 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
-import { flagLabel, SERVE_FLAGS, type ServeFlag } from "../abi/serve-flags.js";
-import { nearestName } from "../abi/nearest.js";
+import { flagLabel, SERVE_FLAGS, type ServeFlag } from "../config/serve-flags.js";
+import { nearestName } from "../base/nearest.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
 import { isLoopback, parseAddress, type HttpAddress } from "./address.js";
 import { EXIT, StartError } from "./exit.js";

@@ -8,7 +8,7 @@ import { answerForm, EVENT_TYPE, JSON_TYPE, mayGetEvents, sendAnswer, type Answe
 import { HttpPeer } from "./http-peer.js";
 import type { Identity } from "./identity.js";
 import type { Idle } from "./idle.js";
-import { lastOf } from "./last.js";
+import { memoizeLast } from "../base/memoize.js";
 import type { OriginRules } from "./origins.js";
 import type { ServedProjects } from "./projects.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -48,7 +48,7 @@ interface Judge {
 }
 
 export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: HttpRoute["handler"] } {
-  const judge: Judge = { parts, mayHost: lastOf(parts.origins.mayHost), answerForm: lastOf(answerForm), version: lastOf(versionCalled) };
+  const judge: Judge = { parts, mayHost: memoizeLast(parts.origins.mayHost), answerForm: memoizeLast(answerForm), version: memoizeLast(versionCalled) };
   const checked = (handler: HttpRoute["handler"]): HttpRoute["handler"] => (request, reply) => {
     if (refuseStranger(judge, request, reply)) return;
     return handler(request, reply);

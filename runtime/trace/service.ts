@@ -14,7 +14,7 @@ import { createAccess, isLoopbackName } from "./http/access.js";
 import { docsPage } from "./http/docs.js";
 import { errorHeaders, httpRoutes, socketRoutes } from "./http/routes.js";
 import { loadStatic } from "./http/static.js";
-import { createIdSource } from "../abi/id-source.js";
+import { createIdSource } from "../base/id-source.js";
 import { Counters } from "./ingest/counters.js";
 import { createRedactor, type Detector } from "./ingest/redact.js";
 import { openIntake } from "./ingest/intake-client.js";

@@ -1,5 +1,5 @@
 import * as assert from "node:assert/strict";
-import { compilePattern, replaceAll } from "../../runtime/abi/pattern.js";
+import { compilePattern, replaceAll } from "../../runtime/base/pattern.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("abi/pattern");

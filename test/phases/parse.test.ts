@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { parse } from "../../generator/1-parse/index.js";
 import { plainScalar } from "../../generator/1-parse/scalars.js";
 import { locate, locateAll } from "../../generator/diagnostics.js";
-import { nearestName } from "../../runtime/abi/nearest.js";
+import { nearestName } from "../../runtime/base/nearest.js";
 import { suite } from "../lib/suite.js";
 import { codesOf, diagnosed, HEAD, searchTool } from "./source.js";
 

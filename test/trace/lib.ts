@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { traceRoutes } from "../../runtime/abi/trace.js";
 import { createLog } from "../../runtime/observe/log.js";
 import { DOCUMENT, OPERATIONS } from "../../runtime/trace/api.gen.js";
-import { createIdSource } from "../../runtime/abi/id-source.js";
+import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import type { Incoming } from "../../runtime/trace/model.js";
 import { startTraceService, type TraceService } from "../../runtime/trace/service.js";

@@ -1,6 +1,6 @@
 /** Secrets are taken out of every text of an event before it is queued. */
 import assert from "node:assert/strict";
-import { createIdSource } from "../../runtime/abi/id-source.js";
+import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { createRedactor, type Detector } from "../../runtime/trace/ingest/redact.js";
 import type { Incoming } from "../../runtime/trace/model.js";

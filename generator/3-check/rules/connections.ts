@@ -1,6 +1,6 @@
 /** Rules about connections and references to them. */
 import { CAPABILITIES } from "../../../runtime/adapters/capabilities.js";
-import { nearestName } from "../../../runtime/abi/nearest.js";
+import { nearestName } from "../../../runtime/base/nearest.js";
 import type { Reporter } from "../../diagnostics.js";
 import type { Path } from "../../ir.js";
 import type { Rule, Subject } from "../rule.js";

@@ -1,5 +1,5 @@
 /** Rules about what leaves the process. */
-import { compilePattern } from "../../../runtime/abi/pattern.js";
+import { compilePattern } from "../../../runtime/base/pattern.js";
 import { show } from "../../diagnostics.js";
 import type { Rule } from "../rule.js";
 

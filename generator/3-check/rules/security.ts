@@ -1,5 +1,5 @@
 /** Rules about tenancy, roles and rates. */
-import { nearestName } from "../../../runtime/abi/nearest.js";
+import { nearestName } from "../../../runtime/base/nearest.js";
 import type { Rule } from "../rule.js";
 
 /** Names a role may allow although no tool of the catalog has them. */

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import Database from "better-sqlite3";
 import * as sqliteVec from "sqlite-vec";
 import { BackendError } from "../../abi/errors.js";
-import { likeMatcher, wordMatcher } from "../../abi/text.js";
+import { likeMatcher, wordMatcher } from "../../base/text.js";
 import { sqliteError } from "../errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";

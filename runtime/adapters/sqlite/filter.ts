@@ -5,7 +5,7 @@
  */
 import { BackendError } from "../../abi/errors.js";
 import { type Condition, type Filter, idOperand, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
-import { parseLike, wordsOf } from "../../abi/text.js";
+import { parseLike, wordsOf } from "../../base/text.js";
 import { columnName, encodeWord, FALSE, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
 
 export type SqlValue = string | number;

@@ -8,8 +8,8 @@
  * Names are quoted everywhere; SQLite compares them without case, so capitals are escaped.
  */
 import { isIdPath } from "../../abi/filter.js";
-import { isRecord } from "../../abi/paths.js";
-import { wordsOf } from "../../abi/text.js";
+import { isRecord } from "../../base/paths.js";
+import { wordsOf } from "../../base/text.js";
 
 /** Changes when a file written before can no longer be read. */
 export const FORMAT = 1;

@@ -3,7 +3,7 @@
  * `explain` shows.
  */
 import type { Filter } from "../../abi/filter.js";
-import { wordsOf } from "../../abi/text.js";
+import { wordsOf } from "../../base/text.js";
 import type { FetchRequest } from "../adapter.js";
 import { compileFilter, type Sql, type SqlValue } from "./filter.js";
 import { encodeWord, tableName } from "./layout.js";

@@ -3,7 +3,7 @@
  * Properties are flat names; `like` has no escape for its own wildcards, so a pattern that needs one is refused.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
-import { parseLike, wordsOf } from "../../abi/text.js";
+import { parseLike, wordsOf } from "../../base/text.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
 export type WeaviateFilter =

@@ -3,7 +3,7 @@
  * machine, needs no download, and is lexical: it finds texts that share words, parts of words or misspellings, not
  * meaning. The numbers below are part of stored data: changing any of them needs a new model name.
  */
-import { wordsOf } from "../../abi/text.js";
+import { wordsOf } from "../../base/text.js";
 
 const WORD_WEIGHT = 1;
 const PAIR_WEIGHT = 0.4;

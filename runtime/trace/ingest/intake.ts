@@ -3,7 +3,7 @@
  * kind of body. It runs in a thread of its own, so that neither a large body nor a slow pattern of the user holds up
  * sockets; `intake-client.ts` is its other end.
  */
-import { createIdSource } from "../../abi/id-source.js";
+import { createIdSource } from "../../base/id-source.js";
 import type { components } from "../api.types.gen.js";
 import type { Incoming } from "../model.js";
 import { encodeBatch } from "./batch.js";
