@@ -84,12 +84,12 @@ const RULES: readonly Rule[] = [
     because: "the pages run in a browser: they know the types of the API and nothing else of the service",
   },
   {
-    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], packages: "any",
-    because: "the trace service knows the abi, the transport's types and observe, never call or mcp",
+    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],
+    because: "the trace service knows the abi, the transport's types, observe and the sink that it can be, never call or mcp",
   },
   {
-    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], packages: ["better-sqlite3", "zod"],
-    because: "the trace service knows the transport's types and no part of tool calls",
+    files: "runtime/tracer/**", room: 2, may: [ABI, "runtime/observe/arguments.ts"], packages: [],
+    because: "the tracer is a client library: it sends events to a service and imports no part of it",
   },
   {
     files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod", "smol-toml"],

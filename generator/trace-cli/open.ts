@@ -8,7 +8,7 @@ import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError } fr
 import type { Incoming, Run, RunExtended } from "../../runtime/trace/model.js";
 import type { DatabaseOptions } from "../../runtime/trace/store/postgres/driver.js";
 import type { OpenDatabase } from "../../runtime/trace/store/postgres/command.js";
-import type { ToldRun } from "../../runtime/trace/store/postgres/writer.js";
+import type { RunFacts } from "../../runtime/trace/record/run-state.js";
 import { Indexer } from "../../runtime/trace/store/sqlite/indexer.js";
 import { localReader } from "../../runtime/trace/store/sqlite/local-reader.js";
 import { createWriteLock } from "../../runtime/trace/store/sqlite/lock.js";
@@ -118,7 +118,7 @@ export async function withReader<T>(place: Place, io: Pick<Io, "host">, work: (r
 export interface CommandWriter {
   write(events: readonly Incoming[]): Promise<BatchOutcome>;
   /** Sets what an export says of a run and its steps alone do not; false when there is no such run. */
-  restore(runId: string, told: ToldRun): Promise<boolean>;
+  restore(runId: string, facts: RunFacts): Promise<boolean>;
   registerTools(server: string, tools: readonly string[]): Promise<number>;
   retain(limits: Retention): Promise<number>;
   /** Brings the index up to date and deletes what is left of deleted runs. */
@@ -147,7 +147,7 @@ export async function withWriter<T>(place: Place, io: Pick<Io, "host">, work: (w
     try {
       return await work({
         write: later((events: readonly Incoming[]) => writer.write(events)),
-        restore: later((runId: string, told: ToldRun) => writer.restore(runId, told)),
+        restore: later((runId: string, facts: RunFacts) => writer.restore(runId, facts)),
         registerTools: later((server: string, tools: readonly string[]) => writer.registerTools(server, tools)),
         retain: later((limits: Retention) => writer.retain(limits)),
         settle: later(() => {

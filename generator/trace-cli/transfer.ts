@@ -98,7 +98,7 @@ class Importer {
   async finish(): Promise<Imported> {
     await this.flush();
     for (const [id, run] of this.#runs) {
-      const told = {
+      const facts = {
         status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
         completedAt: parseTime(run["completed_at"]),
         tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string") : [],
@@ -106,7 +106,7 @@ class Importer {
         graph: typeof run["graph_definition"] === "string" ? run["graph_definition"] : null,
       };
       const startedAt = parseTime(run["started_at"]);
-      if (await this.writer.restore(id, { ...told, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
+      if (await this.writer.restore(id, { ...facts, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
       else this.skip(`run ${id}`, "it has no events");
     }
     await this.writer.settle();
@@ -171,7 +171,7 @@ function parseTags(text: string): unknown {
   }
 }
 
-/** A payload file inside the folder; anything else is told and left out. */
+/** A payload file inside the folder; anything else is reported and left out. */
 async function readBlob(importer: Importer, blobs: string, path: string): Promise<unknown> {
   try {
     const file = await realpath(join(blobs, path));

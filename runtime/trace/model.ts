@@ -1,7 +1,7 @@
 /**
- * The words of the trace service: kinds of events, and the shapes that travel between its rooms.
+ * Types shared by the rooms of the trace service: kinds of events, and the shapes that travel between rooms.
  * An event comes in as anything, is read into an `Incoming`, waits in the queue, is recorded by `record/` into rows
- * and changes of aggregates, kept by `store/`, and told to sockets by `feed/`. Only `http/` and `handlers/` know HTTP.
+ * and changes of aggregates, stored by `store/`, and sent to sockets by `feed/`. Only `http/` and `handlers/` know HTTP.
  */
 import type { components } from "./api.types.gen.js";
 
@@ -79,7 +79,7 @@ export interface Incoming {
   readonly fresh: boolean;
   readonly runId: string;
   readonly parentId: string | null;
-  /** Told by the sender; `null` is found through the parents. */
+  /** As the sender gave it; with `null` it is found through the parents. */
   readonly rootId: string | null;
   /** Index into EVENT_KINDS. */
   readonly type: number;
@@ -102,6 +102,6 @@ export interface Incoming {
   readonly attributes: string | null;
   /** The sender says that this is an agent, whatever it calls. */
   readonly isAgent: boolean;
-  /** Told by the sender, as imports do; `null` is measured from the start. */
+  /** As the sender gave it (imports do); with `null` it is measured from the start. */
   readonly durationMs: number | null;
 }

@@ -125,7 +125,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   };
 }
 
-/** What the instance that uses a directory says of itself; `null` when nothing is told. */
+/** The note of the instance that uses a directory; `null` when there is none. */
 export async function readInstance(path: string): Promise<{ readonly pid: number; readonly url: string | null } | null> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as { pid: number; url: string | null };

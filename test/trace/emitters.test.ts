@@ -11,7 +11,7 @@ import { type Attributes, context, ROOT_CONTEXT, type Span, SpanStatusCode, trac
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { createHttpSink, createLangChainHandler, createTracer, type Tracer, traceMcpClient } from "../../runtime/trace/tracer/index.js";
+import { createHttpSink, createLangChainHandler, createTracer, type Tracer, traceMcpClient } from "../../runtime/tracer/index.js";
 import { suite } from "../lib/suite.js";
 import { type Json, type RunningTrace, startTrace } from "./lib.js";
 

@@ -104,10 +104,10 @@ export class Exporter {
   async #spansOf(runId: string): Promise<readonly ExportedSpan[]> {
     const { read } = this.options;
     try {
-      const told = await read.run(runId, true);
+      const text = await read.run(runId, true);
       // Deleted in the meantime.
-      if (told === null) return [];
-      const builder = new SpanBuilder(JSON.parse(told) as RunExtended);
+      if (text === null) return [];
+      const builder = new SpanBuilder(JSON.parse(text) as RunExtended);
       let cursor: string | null = null;
       do {
         const page = await read.steps({ runId, cursor, limit: STEPS_PER_PAGE, extended: true, payloads: false, separator: SEPARATOR, sinceSeq: 0, untilSeq: Number.MAX_SAFE_INTEGER });

@@ -28,7 +28,7 @@ export interface HubOptions {
 export const CLOSE = { unauthorized: 4401, slow: 1013, stopping: 1001 } as const;
 
 const PAGE = 1000;
-/** Running runs told of in one round. */
+/** Running runs announced in one round. */
 const MAX_GROWN = 200;
 
 export class FeedHub {

@@ -24,7 +24,7 @@ export interface RawBody {
   /** Content-Encoding and Content-Type, "" when there is none. */
   readonly encoding: string;
   readonly type: string;
-  /** When it came, in milliseconds since the epoch: the time of events that tell none. */
+  /** When it came, in milliseconds since the epoch: the time of events that give none. */
   readonly atMs: number;
 }
 
@@ -56,7 +56,7 @@ export class Intake {
   #atMs = 0;
 
   constructor(private readonly options: IntakeOptions) {
-    // Patterns that are none were told of at the start.
+    // Patterns that do not compile were reported at the start.
     this.#redactor = createRedactor({ ...options.redact, onBadPattern: () => undefined });
     this.#reading = { summaryChars: options.summaryChars, newId: createIdSource(() => this.#atMs), nowUs: () => Math.floor(this.#atMs * 1000) };
   }

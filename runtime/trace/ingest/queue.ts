@@ -21,7 +21,7 @@ export interface QueueOptions {
   readonly lingerMs: number;
   /** So many events are lost. */
   readonly onFailed: (error: Error, events: number) => void;
-  /** The store can't be reached (told once, with the reason), or can be again. */
+  /** The store can't be reached (called once, with the reason), or can be again. */
   readonly onReach: (error: Error | null) => void;
   /** Milliseconds from a monotonic clock. */
   readonly monotonic: () => number;

@@ -7,7 +7,7 @@
 import { eventKind, type EventKind, type Incoming, RUNNING } from "../model.js";
 import { type Names, RunCalls } from "./calls.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
-import { isSampled } from "./sampling.js";
+import { isSampled } from "../../base/sampling.js";
 import { nodeKey, Tally } from "./tally.js";
 
 /** What a store answers while a batch is recorded. */

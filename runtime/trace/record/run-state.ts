@@ -36,6 +36,9 @@ export interface RunRow {
   touchedMs: number;
 }
 
+/** What an export has of a run that its steps do not show. */
+export type RunFacts = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>;
+
 export interface RunState extends RunRow {
   calls: RunCalls;
   /** The run that this one turned out to be part of. */

@@ -1,4 +1,4 @@
-/** What the live feeds are told of a commit, in the shapes of the wire. */
+/** News of a commit for the live feeds, in the shapes of the wire. */
 import { RUNNING } from "../model.js";
 import type { Changes, EventRow } from "../record/recorder.js";
 import type { RunRow, RunState } from "../record/run-state.js";
@@ -54,17 +54,17 @@ export function storedStep({ seq, run, event, parentId, durationMs, costNano, ag
 }
 
 export function runUpdate(change: RunUpdate["change"], run: RunRow, own = true): RunUpdate {
-  // What is told of a start is a running run, even when its end is known by then.
-  const told = change === "started" ? { ...run, status: RUNNING, completedAt: null, error: null } : run;
-  return { runId: run.runId, change, own, plain: JSON.stringify(runWire(told)), extended: JSON.stringify(runWireExtended(told)) };
+  // A start is announced as a running run, even when its end is already known.
+  const shown = change === "started" ? { ...run, status: RUNNING, completedAt: null, error: null } : run;
+  return { runId: run.runId, change, own, plain: JSON.stringify(runWire(shown)), extended: JSON.stringify(runWireExtended(shown)) };
 }
 
-/** A run that started and ended in one batch is told of twice. */
+/** A run that started and ended in one batch is announced twice. */
 export function updatesOf({ started, ended }: Pick<Changes, "started" | "ended">): RunUpdate[] {
   return [...[...started].filter((run) => run.steps > 0).map((run) => runUpdate("started", run)), ...[...ended].map((run) => runUpdate("ended", run))];
 }
 
-/** Ids of runs that changed and are not told of as ended. */
+/** Ids of runs that changed and are not announced as ended. */
 export function grownOf(changes: Pick<Changes, "runs" | "ended">): string[] {
   return [...changes.runs].filter((run) => !changes.ended.has(run)).map((run) => run.runId);
 }

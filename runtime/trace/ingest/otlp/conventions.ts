@@ -47,7 +47,7 @@ const AI_SDK: readonly (readonly [string, SpanFamily])[] = [
 
 const VECTOR_STORES = /^(chroma|milvus|pgvector|pinecone|qdrant|weaviate|lancedb|marqo)$/i;
 
-/** What kind of call a span is; anything that is not told is a chain. */
+/** What kind of call a span is; one that does not say is a chain. */
 export function familyOf(span: Span): SpanFamily {
   const { attributes } = span;
   const operation = textAt(attributes, "gen_ai.operation.name");

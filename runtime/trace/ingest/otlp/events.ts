@@ -92,14 +92,14 @@ function placeSpans(spans: readonly Span[]): Placed[] {
     if (parent === undefined || parent === span || span.attributes["mcp.method.name"] !== "tools/call") continue;
     if (familyOf(parent) !== "tool" || toolOf(parent) !== toolOf(span)) continue;
     families.set(key, "chain");
-    const told = servers.get(key) ?? null;
-    if (told === null) continue;
+    const server = servers.get(key) ?? null;
+    if (server === null) continue;
     // Up to the span that counts as the call.
     let at: Span | undefined = parent;
     const seen = new Set<Span>();
     while (at !== undefined && !seen.has(at)) {
       seen.add(at);
-      if (servers.get(keyOf(at)) == null || at.attributes["mcp.method.name"] === undefined) servers.set(keyOf(at), told);
+      if (servers.get(keyOf(at)) == null || at.attributes["mcp.method.name"] === undefined) servers.set(keyOf(at), server);
       const above: Span | undefined = byKey.get(`${at.traceId}-${at.parentId}`);
       at = above !== undefined && familyOf(above) === "tool" && toolOf(above) === toolOf(span) ? above : undefined;
     }

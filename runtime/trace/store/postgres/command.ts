@@ -43,7 +43,7 @@ export async function openForCommand(database: DatabaseOptions, now?: () => numb
     examine: () => examineDatabase(driver),
     candidates: () => candidates(driver),
     write: (events) => said(writer.write(events)),
-    restore: (runId, told) => said(writer.restore(runId, told)),
+    restore: (runId, facts) => said(writer.restore(runId, facts)),
     registerTools: (server, tools) => said(writer.registerTools(server, tools)),
     retain: (limits) => said(writer.retain(limits)),
     async settle() {

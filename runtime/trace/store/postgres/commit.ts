@@ -10,7 +10,7 @@ import type { Entry } from "./journal.js";
 import { addPartition } from "./schema.js";
 import type { FetchedSource } from "./source.js";
 import { ADD_DURATIONS, ADD_EDGES, ADD_NODES, sumRows } from "./sums.js";
-import type { Packed } from "./told.js";
+import type { Packed } from "./commit-news.js";
 
 /** The row that whoever writes locks first. */
 export interface Head {

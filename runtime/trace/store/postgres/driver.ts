@@ -1,6 +1,6 @@
 /**
  * Connections to PostgreSQL through the client library, which is optional: it is loaded when the setting names this
- * store. Errors are told apart here: what will pass (the batch can wait), a full disk, and everything else.
+ * store. Errors are classified here: what will pass (the batch can wait), a full disk, and everything else.
  */
 import type Pg from "pg";
 import type CopyStreams from "pg-copy-streams";

@@ -7,7 +7,7 @@ export interface Finding {
   readonly what: string;
 }
 
-/** Checks that need no repair to be run beside services; a commit between two of them can't be told from a fault, so they share a snapshot. */
+/** Checks that need no repair to be run beside services; a commit between two of them would look like a fault, so they share a snapshot. */
 export async function examineDatabase(driver: Driver): Promise<readonly Finding[]> {
   const client = await driver.connect("toolsrv trace doctor");
   try {

@@ -78,10 +78,10 @@ function compose({ place, writer, reader, fullBatch, log, end, subscribe }: Part
     try {
       return (await thread.call(method, ...args)) as T;
     } catch (error) {
-      throw told(error);
+      throw withName(error);
     }
   };
-  /** Background work whose failure is only told, but for a database that is away: that is told where it matters. */
+  /** Background work: a failure is logged only, and not logged when the database is away, because requests report that. */
   const quietly = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -152,7 +152,7 @@ function compose({ place, writer, reader, fullBatch, log, end, subscribe }: Part
 }
 
 /** An error of a thread as the class that its name says. */
-function told(error: unknown): unknown {
+function withName(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === "StorageFullError") return new StorageFullError(error.message);
   return error.name === "StoreUnavailableError" ? new StoreUnavailableError(error.message) : error;

@@ -10,15 +10,15 @@ const RECONNECT_MS = 1000;
 export interface LinkOptions {
   readonly driver: Driver;
   readonly channel: string;
-  /** Called on a fresh connection, and when another process told of a commit; in turn with other work. */
-  readonly onTold: (client: Client, fresh: boolean) => Promise<void>;
+  /** Called on a fresh connection, and when another process announced a commit; in turn with other work. */
+  readonly onCommit: (client: Client, fresh: boolean) => Promise<void>;
 }
 
 export class Link {
   #client: Client | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
-  #told = false;
+  #signalled = false;
   #closed = false;
 
   constructor(private readonly options: LinkOptions) {}
@@ -80,7 +80,7 @@ export class Link {
       });
       await client.query(`LISTEN "${this.options.channel}"`);
       this.#client = client;
-      await this.options.onTold(client, true);
+      await this.options.onCommit(client, true);
       return client;
     } catch (error) {
       this.#reconnect();
@@ -105,11 +105,11 @@ export class Link {
 
   /** Many notifications that come while something else is done are one piece of work. */
   #tell(): void {
-    if (this.#told || this.#closed) return;
-    this.#told = true;
+    if (this.#signalled || this.#closed) return;
+    this.#signalled = true;
     this.run((client) => {
-      this.#told = false;
-      return this.options.onTold(client, false);
+      this.#signalled = false;
+      return this.options.onCommit(client, false);
     }).catch(() => undefined);
   }
 }

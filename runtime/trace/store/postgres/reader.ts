@@ -253,7 +253,7 @@ export class PostgresReader implements TraceReader {
       const value: unknown = JSON.parse(text);
       if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as { [key: string]: unknown };
     } catch {
-      // Told below, like anything else that is no object.
+      // Reported below, like anything else that is not an object.
     }
     this.log(`the payload of step ${seq} is not a JSON object`);
     return null;

@@ -6,7 +6,7 @@ import { indexedText, type Term } from "../search-text.js";
 
 /** A longer word is cut; the database takes 2,046 bytes. */
 const MAX_WORD = 400;
-/** Positions beyond are not told apart by the database. */
+/** Positions beyond are the same to the database. */
 const MAX_WORDS = 16_383;
 
 /** Words of a text, in order. */

@@ -35,7 +35,7 @@ answerCalls(port, {
   registerTools: (server: string, tools: readonly string[]) => writer().registerTools(server, tools),
   sweep: (settleBeforeMs: number, staleBeforeMs: number) => writer().sweep(settleBeforeMs, staleBeforeMs),
   retain: (limits: Parameters<PostgresWriter["retain"]>[0]) => writer().retain(limits),
-  restore: (runId: string, told: Parameters<PostgresWriter["restore"]>[1]) => writer().restore(runId, told),
+  restore: (runId: string, facts: Parameters<PostgresWriter["restore"]>[1]) => writer().restore(runId, facts),
   dropEmpty: () => writer().dropEmpty(),
   erase: (limit: number) => writer().erase(limit),
   trimLog: () => writer().trimLog(),

@@ -1,13 +1,13 @@
 /**
- * Writes to PostgreSQL: one transaction for each batch, recorded by `record/`. Whoever writes locks the row of `head`
- * first, in whichever process, so commits have one order: sequence numbers become visible in theirs, and what memory
+ * Writes to PostgreSQL: one transaction for each batch, recorded by `record/`. Every writer, in any process, locks the row of `head`
+ * first, so commits have one order: sequence numbers become visible in theirs, and what memory
  * holds of runs is brought up to date with the commits of others before it is used.
  */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { eventKind, type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type RecorderOptions } from "../../record/recorder.js";
-import { endRun, type RunRow, type RunState } from "../../record/run-state.js";
+import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { Tally } from "../../record/tally.js";
 import { type EventRecord, recordedEvent } from "../rows.js";
 import type { BatchOutcome, Interest, News, Retention } from "../store.js";
@@ -19,7 +19,7 @@ import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, type LoggedEntry, NOT
 import { Link } from "./link.js";
 import { eventsBetween, holderOf, lastAt, quietRuns, runById, runsById, topFailure } from "./run-table.js";
 import { FetchedSource } from "./source.js";
-import { type Packed, Told } from "./told.js";
+import { CommitNews, type Packed } from "./commit-news.js";
 
 export interface PostgresWriterOptions extends RecorderOptions, DatabaseOptions {
   readonly driver: Driver;
@@ -34,9 +34,6 @@ interface Locked<T> {
   readonly news?: () => Promise<News>;
 }
 
-/** What is told of a run in an export and not by its steps. */
-export type ToldRun = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>;
-
 const QUIET = 200;
 /** Tries of a transaction that others are in the way of. */
 const MAX_ATTEMPTS = 4;
@@ -46,8 +43,8 @@ export class PostgresWriter {
   readonly #recorder: Recorder;
   readonly #link: Link;
   readonly #commit: Commit;
-  readonly #told: Told;
-  /** Everything up to here was told; -1 before the first look. */
+  readonly #news: CommitNews;
+  /** Everything up to here was published; -1 before the first look. */
   #at = { log: -1, seq: 0 };
   /** The last batch may have been stored although its end was not seen. */
   #doubted = false;
@@ -56,9 +53,9 @@ export class PostgresWriter {
     const id = randomUUID();
     const channel = `toolsrv_trace_${options.schema}`.slice(0, 63);
     this.#commit = new Commit({ driver: options.driver, source: this.#source, channel, id, now: options.now });
-    this.#told = new Told(id, options.log);
+    this.#news = new CommitNews(id, options.log);
     this.#recorder = new Recorder(this.#source, options);
-    this.#link = new Link({ driver: options.driver, channel, onTold: (client, fresh) => this.#hear(client, fresh) });
+    this.#link = new Link({ driver: options.driver, channel, onCommit: (client, fresh) => this.#hear(client, fresh) });
   }
 
   /** Connects. @throws StoreUnavailableError */
@@ -80,7 +77,7 @@ export class PostgresWriter {
       const counted = await this.#commit.rows(client, head, changes, packed);
       const entry = entryOf(changes);
       await this.#commit.finish(client, head, { runs: changes.runs, tally: changes.tally, entry, counters: counted });
-      return { value: { made: changes, last: this.#source.seq }, entry, news: () => this.#told.news(client, changes, packed) };
+      return { value: { made: changes, last: this.#source.seq }, entry, news: () => this.#news.news(client, changes, packed) };
     });
     this.#doubted = false;
     return {
@@ -91,21 +88,21 @@ export class PostgresWriter {
 
   watch(rootId: string, extended: boolean): Promise<number> {
     return this.#link.turn(() => {
-      this.#told.watched.add(rootId, extended);
+      this.#news.watched.add(rootId, extended);
       return this.#at.seq;
     });
   }
 
   unwatch(rootId: string, extended: boolean): void {
-    this.#told.watched.remove(rootId, extended);
+    this.#news.watched.remove(rootId, extended);
   }
 
   listen(interest: Interest): void {
-    this.#told.listen(interest);
+    this.#news.listen(interest);
   }
 
   takeChanged(): { nodes: string[]; edges: string[] } {
-    return this.#told.takeChanged();
+    return this.#news.takeChanged();
   }
 
   async deleteRun(runId: string): Promise<boolean> {
@@ -121,12 +118,12 @@ export class PostgresWriter {
   }
 
   /** Sets what an export says of a run and its steps alone do not; false when there is no such run. */
-  async restore(runId: string, told: ToldRun): Promise<boolean> {
+  async restore(runId: string, facts: RunFacts): Promise<boolean> {
     return this.#locked(async (client, head) => {
       const run = await runById(client, runId);
       if (run === null) return { value: false, entry: null };
       const entry: Entry = { ...NOTHING, runs: [runId], gone: [runId] };
-      await this.#commit.finish(client, head, { runs: [{ ...run, ...told }], entry });
+      await this.#commit.finish(client, head, { runs: [{ ...run, ...facts }], entry });
       this.#recorder.drop(runId);
       return { value: true, entry };
     });
@@ -160,7 +157,7 @@ export class PostgresWriter {
       const runs = [...ended].map((run) => run.runId);
       const entry: Entry = { ...NOTHING, runs, ended: runs };
       if (ended.size > 0) await this.#commit.finish(client, head, { runs: ended, entry });
-      const news = (): Promise<News> => Promise.resolve(this.#told.ended(ended));
+      const news = (): Promise<News> => Promise.resolve(this.#news.ended(ended));
       return ended.size === 0 ? { value: undefined, entry: null } : { value: undefined, entry, news };
     });
   }
@@ -197,7 +194,7 @@ export class PostgresWriter {
   // ---- inside -----------------------------------------------------------------------------------------------
 
   /**
-   * A transaction that holds the head. `entry` is what was told to others, `null` when nothing was written. One that the
+   * A transaction that holds the head. `entry` is what other processes read of it, `null` when nothing was written. One that the
    * database gives up because of another is done again; as that takes back all that it did, `work` begins anew.
    */
   async #locked<T>(work: (client: Client, head: Head) => Promise<Locked<T>>): Promise<T> {
@@ -223,7 +220,7 @@ export class PostgresWriter {
       async ({ head, entry, news }) => {
         if (entry === null) return;
         this.#commit.committed(head);
-        this.#told.note(entry);
+        this.#news.note(entry);
         this.#at = { log: head.log + 1, seq: this.#source.seq };
         if (news !== undefined) this.options.onNews(await news());
       },
@@ -249,8 +246,8 @@ export class PostgresWriter {
     const from = this.#at.seq;
     if (gap || last === undefined) this.#recorder.forget();
     else await this.#follow(client, entries, from, to.seq);
-    for (const entry of entries) this.#told.note(entry);
-    const news = await this.#told.logged(client, entries, from, to.seq);
+    for (const entry of entries) this.#news.note(entry);
+    const news = await this.#news.logged(client, entries, from, to.seq);
     this.#at = { log: to.log, seq: to.seq };
     this.options.onNews(news);
   }

@@ -39,12 +39,12 @@ let timer: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
 let copiedAt = 0;
 let retryMs = RETRY_MS;
-let toldShort = false;
+let reportedShort = false;
 
 /** Tells once that search falls behind because there is no room. */
 function tellShort(): void {
-  if (indexer.short && !toldShort) tell("failed")("the room on the disk is left to new events");
-  toldShort = indexer.short;
+  if (indexer.short && !reportedShort) tell("failed")("the room on the disk is left to new events");
+  reportedShort = indexer.short;
 }
 
 function work(idle: boolean): void {

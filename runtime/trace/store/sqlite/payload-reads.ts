@@ -1,4 +1,4 @@
-/** Stored payloads, for reading: one that is missing or damaged is told and answered as none. */
+/** Stored payloads, for reading: one that is missing or damaged is reported, and reads as absent. */
 import { gunzipSync } from "node:zlib";
 import type { Db } from "./schema.js";
 
@@ -32,7 +32,7 @@ export class PayloadReads {
       const value: unknown = JSON.parse(text);
       if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as { [key: string]: unknown };
     } catch {
-      // Told below, like anything else that is no object.
+      // Reported below, like anything else that is not an object.
     }
     this.log(`the payload of step ${seq} is not a JSON object`);
     return null;

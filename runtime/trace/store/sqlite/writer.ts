@@ -5,7 +5,7 @@
  */
 import { type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type Changes, type RecordedEvent, type RecorderOptions, type RecorderSource } from "../../record/recorder.js";
-import { endRun, type RunRow, type RunState } from "../../record/run-state.js";
+import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { type BatchOutcome, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { type Doomed, Erasure } from "./erasure.js";
 import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
@@ -15,7 +15,7 @@ import { RunTable } from "./run-table.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 import { StepTable } from "./step-table.js";
 import { SumWriter } from "./sums.js";
-import { Told } from "./told.js";
+import { CommitNews } from "./commit-news.js";
 
 export interface WriterOptions extends RecorderOptions {
   readonly layout: Layout;
@@ -33,7 +33,7 @@ export class SqliteWriter implements RecorderSource {
   readonly #runs: RunTable;
   readonly #steps: StepTable;
   readonly #registered;
-  readonly #told: Told;
+  readonly #news: CommitNews;
   readonly #erasure: Erasure;
   #seq: number;
   #key: number;
@@ -49,9 +49,9 @@ export class SqliteWriter implements RecorderSource {
     this.#runs = new RunTable(this.#db);
     this.#steps = new StepTable(this.#db, this.#payloads);
     this.#registered = this.#db.prepare<[string, string], number>("SELECT count(*) FROM nodes WHERE registered = 1 AND substr(key, 1, length(?)) = ?").pluck();
-    this.#told = new Told((key) => this.#sums.publicId(key));
+    this.#news = new CommitNews((key) => this.#sums.publicId(key));
     this.#erasure = new Erasure({
-      traces: this.#db, payloads: this.#payloads, runs: this.#runs, steps: this.#steps, sums: this.#sums, nextKey: () => this.nextKey(), onChanged: (tally) => this.#told.changed(tally),
+      traces: this.#db, payloads: this.#payloads, runs: this.#runs, steps: this.#steps, sums: this.#sums, nextKey: () => this.nextKey(), onChanged: (tally) => this.#news.changed(tally),
     });
     this.#seq = this.#steps.lastSeq();
     this.#key = Math.max(this.#runs.lastKey(), this.#erasure.lastKey());
@@ -116,26 +116,26 @@ export class SqliteWriter implements RecorderSource {
     for (const row of changes.rows) this.#remember(row.seq, row.event.eventId, row.event.runId, row.event.type, row.durationMs);
     return {
       stored: changes.rows.length, duplicates: changes.duplicates, sampledOut: changes.sampledOut, throttled: changes.throttled, throttledRuns: changes.throttledRuns,
-      ...this.#told.news(changes, sizes), lastSeq: this.#seq,
+      ...this.#news.news(changes, sizes), lastSeq: this.#seq,
       elapsedMs: performance.now() - started,
     };
   }
 
   watch(rootId: string, extended: boolean): number {
-    this.#told.watched.add(rootId, extended);
+    this.#news.watched.add(rootId, extended);
     return this.#seq;
   }
 
   unwatch(rootId: string, extended: boolean): void {
-    this.#told.watched.remove(rootId, extended);
+    this.#news.watched.remove(rootId, extended);
   }
 
   listen(interest: Interest): void {
-    this.#told.listen(interest);
+    this.#news.listen(interest);
   }
 
   takeChanged(): { nodes: string[]; edges: string[] } {
-    return this.#told.takeChanged();
+    return this.#news.takeChanged();
   }
 
   deleteRun(runId: string): boolean {
@@ -152,10 +152,10 @@ export class SqliteWriter implements RecorderSource {
   }
 
   /** Sets what an export says of a run and its steps alone do not; false when there is no such run. */
-  restore(runId: string, told: Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>): boolean {
+  restore(runId: string, facts: RunFacts): boolean {
     const run = this.run(runId);
     if (run === null) return false;
-    this.#transaction(this.#seq, () => this.#runs.save({ ...run, ...told }));
+    this.#transaction(this.#seq, () => this.#runs.save({ ...run, ...facts }));
     this.#recorder.drop(runId);
     return true;
   }
@@ -165,7 +165,7 @@ export class SqliteWriter implements RecorderSource {
       for (const tool of tools) {
         const key = `tool\n${server}\n${tool}`;
         this.#sums.register(key);
-        this.#told.changedNode(key);
+        this.#news.changedNode(key);
       }
       return this.#registered.get(`tool\n${server}\n`, `tool\n${server}\n`) ?? 0;
     });
@@ -187,7 +187,7 @@ export class SqliteWriter implements RecorderSource {
       }
       for (const run of ended) this.#runs.save(run);
     });
-    return this.#told.updates({ started: new Set(), ended });
+    return this.#news.updates({ started: new Set(), ended });
   }
 
   /** Deletes up to 20 of the oldest ended runs that are beyond a limit. */

@@ -3,8 +3,8 @@
  * carries its root, so the service never has to guess. Recording never throws into the program that is recorded.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createIdSource } from "../../base/id-source.js";
-import { isSampled } from "../record/sampling.js";
+import { createIdSource } from "../base/id-source.js";
+import { isSampled } from "../base/sampling.js";
 import { plain } from "./serialize.js";
 import type { TraceSink } from "./sink.js";
 

@@ -1,11 +1,11 @@
-/** What the writer tells of its commits, as far as somebody wants to hear of it. */
+/** News of the writer's commits for live feeds and the exporter, as far as somebody subscribed to it. */
 import type { Changes, EventRow } from "../../record/recorder.js";
 import type { RunState } from "../../record/run-state.js";
 import type { Tally } from "../../record/tally.js";
 import { grownOf, storedStep, updatesOf, Watched } from "../news.js";
 import type { Frame, Interest, News, RunUpdate } from "../store.js";
 
-export class Told {
+export class CommitNews {
   readonly watched = new Watched();
   #interest: Interest = { updates: false, growth: false };
   #nodes = new Set<string>();

@@ -1,4 +1,4 @@
-/** What the writer tells of commits, its own and those of other processes, as far as somebody wants to hear of it. */
+/** News of commits for live feeds and the exporter, of this writer and of other processes, as far as somebody subscribed to it. */
 import type { Incoming } from "../../model.js";
 import type { Changes } from "../../record/recorder.js";
 import type { RunState } from "../../record/run-state.js";
@@ -14,7 +14,7 @@ import { loadIds } from "./sums.js";
 /** Payloads of a batch, compressed. */
 export type Packed = ReadonlyMap<Incoming, Uint8Array>;
 
-export class Told {
+export class CommitNews {
   readonly watched = new Watched();
   #interest: Interest = { updates: false, growth: false };
   #nodes = new Set<string>();

@@ -2,11 +2,11 @@
  * The tool server's own calls as events: a run for each call, under its request id, with a step for each use of an
  * embedder or a store and for each step of a pipeline. A run's id in the trace is the id in the logs.
  */
-import type { Program } from "../../abi/call.js";
-import { fingerprint } from "../../abi/fingerprint.js";
-import type { CallObserver, CallOutcome, ObservedCall, ObservedStep } from "../../abi/observer.js";
-import type { ToolPlan } from "../../abi/plan.js";
-import { argumentRules, type KeptArguments } from "../../observe/arguments.js";
+import type { Program } from "../abi/call.js";
+import { fingerprint } from "../abi/fingerprint.js";
+import type { CallObserver, CallOutcome, ObservedCall, ObservedStep } from "../abi/observer.js";
+import type { ToolPlan } from "../abi/plan.js";
+import { argumentRules, type KeptArguments } from "../observe/arguments.js";
 import type { TraceEvent, TraceSink } from "./sink.js";
 
 export interface CallRecorderOptions {

@@ -154,8 +154,8 @@ function llmEnd(output: unknown): SpanEnd {
   const generations = (Array.isArray(fieldsOf(output)["generations"]) ? (fieldsOf(output)["generations"] as unknown[]).flat() : []).map(fieldsOf);
   const messages = generations.map((generation) => (generation["message"] === undefined ? { role: "assistant", content: generation["text"] } : messageOf(generation["message"])));
   const usages = generations.map((generation) => fieldsOf(fieldsOf(generation["message"])["usage_metadata"]));
-  const told = fieldsOf(fieldsOf(output)["llmOutput"] ?? fieldsOf(output)["llm_output"]);
-  const usage = fieldsOf(told["tokenUsage"] ?? told["token_usage"] ?? told["usage"]);
+  const report = fieldsOf(fieldsOf(output)["llmOutput"] ?? fieldsOf(output)["llm_output"]);
+  const usage = fieldsOf(report["tokenUsage"] ?? report["token_usage"] ?? report["usage"]);
   const tokensIn = total(usages, "input_tokens") ?? count(usage, ["promptTokens", "prompt_tokens", "input_tokens"]);
   const tokensOut = total(usages, "output_tokens") ?? count(usage, ["completionTokens", "completion_tokens", "output_tokens"]);
   return { output: messages, ...(tokensIn === undefined ? {} : { tokensIn }), ...(tokensOut === undefined ? {} : { tokensOut }) };

@@ -1,14 +1,14 @@
 /** Where events of the service's own process go: through the same checks and redaction as those from outside, into the same bounded queue. */
 import type { HandlerContext } from "../handlers/context.js";
-import { readEvent } from "../ingest/event.js";
-import type { TraceEvent, TraceSink } from "./sink.js";
+import { readEvent } from "./event.js";
+import type { TraceEvent, TraceSink } from "../../tracer/sink.js";
 
 /** Bytes that an event takes beside its payload and texts, about. */
 const EVENT_BYTES = 600;
 
 type LocalContext = Pick<HandlerContext, "queue" | "reading" | "redactor" | "store">;
 
-/** Never blocks: what finds the queue full is dropped and counted by the queue. `onError` is told of what should not happen. */
+/** Never blocks: what finds the queue full is dropped and counted by the queue. `onError` gets what should not happen. */
 export function createLocalSink(context: LocalContext, onError: (error: unknown) => void): TraceSink {
   const { queue, reading, redactor, store } = context;
   let dropped = 0;
