@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .PHONY: all check demo test setup build ui e2e types gen gen-check golden layout out out-check smoke conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
-UI := dist/runtime/trace/ui/static
+UI := dist/runtime/trace-ui/static
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test
@@ -28,9 +28,9 @@ types: build
 # The pages of the trace service, checked and bundled anew when one of their files has changed.
 ui: $(UI)/index.html
 
-$(UI)/index.html: $(shell find runtime/trace/ui -type f) runtime/trace/api.types.gen.ts package-lock.json tsconfig.json | setup
-	@node_modules/.bin/tsc -p runtime/trace/ui
-	@node_modules/.bin/vite build --config runtime/trace/ui/vite.config.ts --logLevel warn
+$(UI)/index.html: $(shell find runtime/trace-ui -type f) runtime/trace/api.types.gen.ts package-lock.json tsconfig.json | setup
+	@node_modules/.bin/tsc -p runtime/trace-ui
+	@node_modules/.bin/vite build --config runtime/trace-ui/vite.config.ts --logLevel warn
 
 # The pages in Debian's Chromium; skipped, with the reason, where there is none.
 e2e: build

@@ -80,7 +80,7 @@ const RULES: readonly Rule[] = [
   },
   { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes and knows only its own types" },
   {
-    files: "runtime/trace/ui/**", room: 3, may: [], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite"],
+    files: "runtime/trace-ui/**", room: 2, may: [], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite"],
     because: "the pages run in a browser: they know the types of the API and nothing else of the service",
   },
   {
@@ -173,7 +173,7 @@ const RULES: readonly Rule[] = [
 const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
 
 /** Files that may touch the process, the console and the clock. */
-const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/trace/ui/data/browser.ts", "runtime/transport/**"];
+const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
 
 interface Import {
   readonly from: string;

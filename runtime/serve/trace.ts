@@ -158,7 +158,7 @@ function withVersion(document: string): string {
 /** The built user interface: beside the compiled runtime, also when this file runs from its source. */
 function uiDirectory(): string {
   const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
-  return join(root, "dist", "runtime", "trace", "ui", "static");
+  return join(root, "dist", "runtime", "trace-ui", "static");
 }
 
 function packageRoot(from: string): string {

@@ -13,7 +13,7 @@ import { suite } from "../../lib/suite.js";
 import { type Json, type RunningTrace, startTrace, temporaryDirectory } from "../lib.js";
 
 const CHROMIUM = "/usr/bin/chromium";
-export const PAGES = repo("dist", "runtime", "trace", "ui", "static");
+export const PAGES = repo("dist", "runtime", "trace-ui", "static");
 
 /** Why the pages can't be opened here; `null` when they can. */
 function noBrowser(): string | null {

@@ -7,7 +7,7 @@ import { repo } from "../../lib/repo.js";
 import { suite } from "../../lib/suite.js";
 
 const test = suite("trace ui: bundle");
-const PAGES = repo("dist", "runtime", "trace", "ui", "static");
+const PAGES = repo("dist", "runtime", "trace-ui", "static");
 const LIMIT_BYTES = 150_000;
 
 function files(ending: string): readonly string[] {

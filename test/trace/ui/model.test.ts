@@ -1,17 +1,17 @@
 /** Pure rules of the pages: addresses, formats, the time axis, the list of runs, payloads, reconnecting. */
 import assert from "node:assert/strict";
-import { apiUrl, bearer, socketAddress } from "../../../runtime/trace/ui/data/address.js";
-import { type FeedState, openFeed, type Socket, UNAUTHORIZED } from "../../../runtime/trace/ui/data/feed.js";
-import { backoffMs } from "../../../runtime/trace/ui/model/backoff.js";
-import * as format from "../../../runtime/trace/ui/model/format.js";
-import { copyText, foldedText, type Json, jsonRows, LEVEL_LIMIT } from "../../../runtime/trace/ui/model/payload.js";
-import { type Filters, NO_FILTERS, parseRoute, printRoute, type Route } from "../../../runtime/trace/ui/model/route.js";
-import { appendPage, compareRuns, mergeRuns, passes, previewOf, titleOf } from "../../../runtime/trace/ui/model/run-list.js";
-import { snippetParts } from "../../../runtime/trace/ui/model/snippet.js";
-import type { Span } from "../../../runtime/trace/ui/model/spans.js";
-import { axisOf, barOf, panAxis, QUIET_MS, ticksOf, zoomAxis } from "../../../runtime/trace/ui/model/timeline.js";
-import type { Run } from "../../../runtime/trace/ui/model/types.js";
-import { scrollFor, windowOf } from "../../../runtime/trace/ui/model/window.js";
+import { apiUrl, bearer, socketAddress } from "../../../runtime/trace-ui/data/address.js";
+import { type FeedState, openFeed, type Socket, UNAUTHORIZED } from "../../../runtime/trace-ui/data/feed.js";
+import { backoffMs } from "../../../runtime/trace-ui/model/backoff.js";
+import * as format from "../../../runtime/trace-ui/model/format.js";
+import { copyText, foldedText, type Json, jsonRows, LEVEL_LIMIT } from "../../../runtime/trace-ui/model/payload.js";
+import { type Filters, NO_FILTERS, parseRoute, printRoute, type Route } from "../../../runtime/trace-ui/model/route.js";
+import { appendPage, compareRuns, mergeRuns, passes, previewOf, titleOf } from "../../../runtime/trace-ui/model/run-list.js";
+import { snippetParts } from "../../../runtime/trace-ui/model/snippet.js";
+import type { Span } from "../../../runtime/trace-ui/model/spans.js";
+import { axisOf, barOf, panAxis, QUIET_MS, ticksOf, zoomAxis } from "../../../runtime/trace-ui/model/timeline.js";
+import type { Run } from "../../../runtime/trace-ui/model/types.js";
+import { scrollFor, windowOf } from "../../../runtime/trace-ui/model/window.js";
 import { suite } from "../../lib/suite.js";
 
 const test = suite("trace ui: model");

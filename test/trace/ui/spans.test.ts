@@ -1,8 +1,8 @@
 /** Spans, their nesting and the rows of the outline. */
 import assert from "node:assert/strict";
-import { SpanStore } from "../../../runtime/trace/ui/model/spans.js";
-import { ancestors, buildTree, collapsible, nextCause, type Tree, visibleRows } from "../../../runtime/trace/ui/model/tree.js";
-import type { EventType, Step } from "../../../runtime/trace/ui/model/types.js";
+import { SpanStore } from "../../../runtime/trace-ui/model/spans.js";
+import { ancestors, buildTree, collapsible, nextCause, type Tree, visibleRows } from "../../../runtime/trace-ui/model/tree.js";
+import type { EventType, Step } from "../../../runtime/trace-ui/model/types.js";
 import { suite } from "../../lib/suite.js";
 
 const test = suite("trace ui: spans");

@@ -3,7 +3,7 @@
  * folder touches the document, the network or the clock, so every rule of the views is tested without a browser.
  * Shapes come from the generated types of the API; there are no copies of them.
  */
-import type { components } from "../../api.types.gen.js";
+import type { components } from "../../trace/api.types.gen.js";
 
 type Schemas = components["schemas"];
 

@@ -8,10 +8,10 @@ export default defineConfig({
   root: here("."),
   base: "./",
   publicDir: here("public"),
-  cacheDir: here("../../../.cache/vite"),
+  cacheDir: here("../../.cache/vite"),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
-    outDir: here("../../../dist/runtime/trace/ui/static"),
+    outDir: here("../../dist/runtime/trace-ui/static"),
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
