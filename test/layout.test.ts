@@ -209,10 +209,16 @@ test("packages are pinned, and the MCP SDK is of major version 2", () => {
   for (const name of ["@modelcontextprotocol/core", "@modelcontextprotocol/client"]) assert.match(needed[name] ?? "", /^2\./, name);
 });
 
-test("every rule is about files that exist", () => {
-  const all = sources("runtime", "generator", "out");
-  const empty = RULES.filter((rule) => !all.some((file) => matches(rule.files, file))).map((rule) => rule.files);
-  assert.deepEqual(empty, []);
+test("every rule is the first match of some file", () => {
+  const used = new Set(sources("runtime", "generator", "out").map((file) => RULES.find((rule) => matches(rule.files, file))));
+  assert.deepEqual(RULES.filter((rule) => !used.has(rule)).map((rule) => rule.files), []);
+});
+
+test("files with JSX are checked too", () => {
+  const files = sources("runtime");
+  assert.ok(files.some((file) => file.endsWith(".tsx")));
+  const [problem] = scan("runtime/trace/ui/views/app.tsx", `import { a } from "../../../abi/codes.js";\nexport const A = () => <p>{a}</p>;`).map(checkImport);
+  assert.match(problem ?? "", /^runtime\/trace\/ui\/views\/app\.tsx:1 may not import runtime\/abi\/codes\.ts/);
 });
 
 test("an import against a rule is found, in each of its forms", () => {
@@ -323,7 +329,7 @@ function sources(...folders: readonly string[]): readonly string[] {
   return folders
     .filter((folder) => existsSync(repo(folder)))
     .flatMap((folder) => readdirSync(repo(folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file.split(sep).join("/")}`))
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
     .sort();
 }
 

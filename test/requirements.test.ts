@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { repo } from "./lib/repo.js";
 import { suite } from "./lib/suite.js";
-import { createTestIndex } from "./lib/test-ids.js";
+import { createTestIndex, namesIn } from "./lib/test-ids.js";
 
 const test = suite("requirements");
 
@@ -56,6 +56,15 @@ test("a row whose test is gone is found", () => {
   assert.ok(!exists("test/requirements.test.ts: a row whose test is gone"));
   assert.ok(!exists("test/gone.test.ts: a row whose test is gone is found"));
   assert.ok(!exists("?"));
+});
+
+test("a text in a table is no test; only the column that names the tests counts", () => {
+  const text = 'const ROWS = [["a name", "a value"], ["another", "one more"]] as const;\nfor (const [name, value] of [...ROWS, ["last", "x"]]) test(name, () => use(value));\nconst ONE = "by a constant";\ntest(ONE, f);\ntest(make("made"), f);\n';
+  const found = (name: string): boolean => namesIn("some.test.ts", text).some((pattern) => pattern.test(name));
+  for (const name of ["a name", "another", "last", "by a constant"]) assert.ok(found(name), name);
+  for (const name of ["a value", "one more", "x", "made", "ROWS"]) assert.ok(!found(name), name);
+  assert.ok(exists("test/phases/existing-catalogs.test.ts: a key written into the file"));
+  assert.ok(!exists("test/phases/existing-catalogs.test.ts: VB1003"));
 });
 
 /** Tool server first, sections by number. */

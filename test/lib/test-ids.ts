@@ -20,37 +20,91 @@ export function createTestIndex(): { exists(id: string): boolean } {
 }
 
 /**
- * Names of the tests of a file, as patterns. A name built from a template matches any filling; where a name comes
- * from a table, any text of the file may be one. Tests that an imported function registers, given `test`, are the
- * file's own.
+ * Names of the tests that a file registers, as patterns. A name built from a template matches any filling. A name that
+ * is a constant, or one column of a table that a `for … of` goes through, is looked up there; any other expression is
+ * not understood and names no test. Tests that an imported function registers, given `test`, are the file's own.
  */
 function testNames(file: string): readonly RegExp[] {
-  const named: RegExp[] = [];
-  const texts: RegExp[] = [];
-  let fromTable = false;
-  const source = ts.createSourceFile(file, readFileSync(repo(file), "utf8"), ts.ScriptTarget.Latest, false);
+  return namesIn(file, readFileSync(repo(file), "utf8"));
+}
+
+/** The same for a text. */
+export function namesIn(file: string, text: string): readonly RegExp[] {
+  const names: RegExp[] = [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
   const imports = new Map<string, string>();
-  const shared: RegExp[] = [];
+  const constants = constantsOf(source);
+  /** Tables by the loop variables that go through them. */
+  const columns = new Map<string, readonly string[]>();
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text.startsWith(".")) {
-      const names = node.importClause?.namedBindings;
-      if (names !== undefined && ts.isNamedImports(names)) for (const { name } of names.elements) imports.set(name.text, node.moduleSpecifier.text);
+      const bindings = node.importClause?.namedBindings;
+      if (bindings !== undefined && ts.isNamedImports(bindings)) for (const { name } of bindings.elements) imports.set(name.text, node.moduleSpecifier.text);
     }
+    if (ts.isForOfStatement(node)) for (const [name, texts] of columnsOf(node, constants)) columns.set(name, texts);
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.arguments.some((given) => ts.isIdentifier(given) && given.text === "test")) {
       const from = imports.get(node.expression.text);
-      if (from !== undefined) shared.push(...testNames(join(dirname(file), from.replace(/\.js$/, ".ts"))));
+      if (from !== undefined) names.push(...testNames(join(dirname(file), from.replace(/\.js$/, ".ts"))));
     }
-    if (ts.isStringLiteralLike(node)) texts.push(exactly([node.text]));
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
-      const first = node.arguments[0];
-      if (first !== undefined && ts.isStringLiteralLike(first)) named.push(exactly([first.text]));
-      else if (first !== undefined && ts.isTemplateExpression(first)) named.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
-      else fromTable = true;
+      const [first] = node.arguments;
+      if (first !== undefined && ts.isTemplateExpression(first)) names.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
+      else if (first !== undefined) for (const name of ts.isIdentifier(first) ? columns.get(first.text) ?? textsOf(first, constants) : textsOf(first, constants)) names.push(exactly([name]));
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return fromTable ? [...shared, ...named, ...texts] : [...shared, ...named];
+  return names;
+}
+
+type Constants = ReadonlyMap<string, ts.Expression>;
+
+/** Initializers of the file's constants, by name. */
+function constantsOf(source: ts.SourceFile): Constants {
+  const found = new Map<string, ts.Expression>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer !== undefined) found.set(node.name.text, node.initializer);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** The expression behind `as`, `satisfies`, parentheses and the names of constants. */
+function behind(node: ts.Expression, constants: Constants, depth = 0): ts.Expression {
+  if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node) || ts.isParenthesizedExpression(node)) return behind(node.expression, constants, depth);
+  const value = ts.isIdentifier(node) && depth < 8 ? constants.get(node.text) : undefined;
+  return value === undefined ? node : behind(value, constants, depth + 1);
+}
+
+/** The text of a literal or of a constant; nothing for any other expression. */
+function textsOf(node: ts.Expression, constants: Constants): readonly string[] {
+  const value = behind(node, constants);
+  return ts.isStringLiteralLike(value) ? [value.text] : [];
+}
+
+/** Rows of a table written as an array literal, those of spread tables included. */
+function rowsOf(node: ts.Expression, constants: Constants): readonly ts.Expression[] {
+  const table = behind(node, constants);
+  if (!ts.isArrayLiteralExpression(table)) return [];
+  return table.elements.flatMap((row) => (ts.isSpreadElement(row) ? rowsOf(row.expression, constants) : [row]));
+}
+
+/** What the variables of `for (const [name, …] of TABLE)` or `for (const name of TABLE)` can be, where that is a text. */
+function columnsOf({ initializer, expression }: ts.ForOfStatement, constants: Constants): readonly (readonly [string, readonly string[]])[] {
+  const declared = ts.isVariableDeclarationList(initializer) ? initializer.declarations[0]?.name : undefined;
+  if (declared === undefined || ts.isObjectBindingPattern(declared)) return [];
+  const rows = rowsOf(expression, constants);
+  if (ts.isIdentifier(declared)) return [[declared.text, rows.flatMap((row) => textsOf(row, constants))]];
+  return declared.elements.flatMap((element, index) => {
+    if (ts.isOmittedExpression(element) || !ts.isIdentifier(element.name)) return [];
+    const cells = rows.flatMap((row) => {
+      const list = behind(row, constants);
+      const cell = ts.isArrayLiteralExpression(list) ? list.elements[index] : undefined;
+      return cell === undefined ? [] : textsOf(cell, constants);
+    });
+    return [[element.name.text, cells] as const];
+  });
 }
 
 /** Matches the parts with anything between them. */
