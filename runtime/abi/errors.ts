@@ -24,7 +24,8 @@ export function toolError<C extends Code>(code: C, args: CodeArgs<C>, data?: { r
   return new ToolError(code, formatMessage(code, args), data);
 }
 
-export type BackendErrorKind = "unreachable" | "unauthorized" | "not_found" | "unsupported" | "busy" | "protocol";
+/** `setup`: this installation cannot use the service (a native module that does not load); trying again never helps. */
+export type BackendErrorKind = "unreachable" | "unauthorized" | "not_found" | "unsupported" | "busy" | "protocol" | "setup";
 
 /** Trouble of a store or of another service the call needs; `cause` keeps the client's own error for the log only. */
 export class BackendError extends Error {

@@ -1,5 +1,6 @@
 /** The one place that turns the errors of stores' clients into ours. Causes are kept for the log, never shown. */
 import { BackendError, type BackendErrorKind, isBackendError } from "../abi/errors.js";
+import { nativeModuleProblem } from "../base/native-module.js";
 
 interface CodedError extends Error {
   readonly code: string;
@@ -17,11 +18,22 @@ const SQLITE_KINDS: readonly (readonly [RegExp, BackendErrorKind, string])[] = [
   [/^SQLITE_(IOERR|FULL)/, "unreachable", "cannot be read"],
 ];
 
-/** An error of better-sqlite3 about the database that the catalog calls `name`. */
+/**
+ * An error of better-sqlite3 about the database that the catalog calls `name`. Callers see the message, which names
+ * neither the file nor anything in it: the path may come from the environment. The cause says which file.
+ */
 export function sqliteError(error: unknown, name: string): unknown {
-  if (isBackendError(error) || !hasCode(error)) return error;
+  if (isBackendError(error)) return error;
+  const native = nativeModuleProblem(error, "better-sqlite3");
+  if (native !== null) return new BackendError("setup", "sqlite", native, { cause: error });
+  if (!hasCode(error)) return error;
   const [, kind, words] = SQLITE_KINDS.find(([code]) => code.test(error.code)) ?? [null, "protocol" as const, `failed (${error.code})`];
-  return new BackendError(kind, "sqlite", `the database '${name}' ${words}`, { cause: error });
+  return aboutDatabase(kind, words, name, error);
+}
+
+/** An error whose cause names the database. */
+export function aboutDatabase(kind: BackendErrorKind, words: string, name: string, cause?: unknown): BackendError {
+  return new BackendError(kind, "sqlite", `the database ${words}`, { cause: new Error(`database '${name}'`, cause === undefined ? {} : { cause }) });
 }
 
 /** Whether trying again in a moment may help. */

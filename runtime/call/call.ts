@@ -63,5 +63,6 @@ function failed(call: Call, error: unknown): void {
 /** Trouble of a store in the caller's words. */
 function callerError(error: unknown): unknown {
   if (isToolError(error) || !isBackendError(error)) return error;
-  return new ToolError(error.kind === "unsupported" ? "invalid_arguments" : "backend_unreachable", error.message, { backend: error.backend, kind: error.kind }, { cause: error });
+  const code = error.kind === "unsupported" ? "invalid_arguments" : error.kind === "setup" ? "internal" : "backend_unreachable";
+  return new ToolError(code, error.message, { backend: error.backend, kind: error.kind }, { cause: error });
 }

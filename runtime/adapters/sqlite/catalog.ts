@@ -2,7 +2,6 @@
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";
-import { loadCommand } from "./database.js";
 import { COLLECTIONS_TABLE, columnName, escapeName, isListPath, pathOfColumn, tableName } from "./layout.js";
 
 /** A collection as searches need it. */
@@ -16,13 +15,11 @@ export interface Collection {
 
 export class Collections {
   readonly #statements: Statements;
-  readonly #file: string;
   readonly #known = new Map<string, Collection>();
   #schemaVersion: unknown = null;
 
-  constructor(statements: Statements, file: string) {
+  constructor(statements: Statements) {
     this.#statements = statements;
-    this.#file = file;
   }
 
   /** Names, sorted. */
@@ -30,13 +27,12 @@ export class Collections {
     return this.#statements.get(`SELECT "name" FROM ${COLLECTIONS_TABLE} ORDER BY "name"`).pluck().all() as string[];
   }
 
-  /** @throws BackendError not_found, naming the collections there are. */
+  /** @throws BackendError not_found; its cause names the collections there are, which a caller must not learn. */
   get(name: string): Collection {
     const found = this.find(name);
     if (found !== null) return found;
-    const others = this.names();
-    const has = others.length === 0 ? "it is empty" : `it has ${others.slice(0, 10).map((one) => `'${one}'`).join(", ")}`;
-    throw new BackendError("not_found", "sqlite", `there is no collection '${name.slice(0, 128)}' in '${this.#file}' (${has}); fill it with: ${loadCommand(JSON.stringify(name.slice(0, 128)))}`);
+    const others = this.names().slice(0, 10).map((one) => `'${one}'`).join(", ");
+    throw new BackendError("not_found", "sqlite", `there is no collection '${name.slice(0, 128)}'; fill it with toolsrv load`, { cause: new Error(`the database has ${others || "no collections"}`) });
   }
 
   find(name: string): Collection | null {

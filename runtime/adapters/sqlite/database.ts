@@ -1,10 +1,11 @@
 /** The connection to one database file: opened read-only, with the functions that filters use and cached statements. */
+import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import Database from "better-sqlite3";
 import * as sqliteVec from "sqlite-vec";
 import { BackendError } from "../../abi/errors.js";
 import { likeMatcher, wordMatcher } from "../../base/text.js";
-import { sqliteError } from "../errors.js";
+import { aboutDatabase, sqliteError } from "../errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
 
@@ -14,14 +15,23 @@ export type Connection = Database.Database;
 const LOCK_WAIT_MS = 20;
 const MAX_STATEMENTS = 200;
 
+/** How to fill a store. */
+const LOAD = "toolsrv load CATALOG FILE --connection NAME --collection NAME";
+
+/** What to do about a file that cannot be read any more. */
+export const RELOAD = `load it again: ${LOAD} --replace`;
+
 /**
- * Opens an existing file that `toolsrv load` wrote.
- * @throws BackendError with what to do: no file, not a database, not ours, a newer format.
+ * Opens an existing file that `toolsrv load` wrote; never creates one.
+ * @throws BackendError with what to do: no file, not a database, not ours, another format, no native module.
  */
 export async function openDatabase(file: string, name: string): Promise<Connection> {
-  const found = await stat(file).catch(() => null);
-  if (found === null) throw new BackendError("not_found", "sqlite", `there is no database '${name}'; create it with: ${loadCommand("…")}`);
-  if (!found.isFile()) throw new BackendError("not_found", "sqlite", `'${name}' is not a file`);
+  const found = await stat(file).catch((error: unknown) => error);
+  if (found instanceof Error) {
+    const isMissing = "code" in found && (found.code === "ENOENT" || found.code === "ENOTDIR");
+    throw isMissing ? aboutDatabase("not_found", `does not exist; create it with: ${LOAD}`, name, found) : aboutDatabase("unauthorized", "cannot be opened; check the permissions of the file and its folder", name, found);
+  }
+  if (!(found as Stats).isFile()) throw aboutDatabase("not_found", "is not a file", name);
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
     try {
@@ -37,11 +47,6 @@ export async function openDatabase(file: string, name: string): Promise<Connecti
   }
 }
 
-/** How to fill a collection. */
-export function loadCommand(collection: string): string {
-  return `toolsrv load tools.yaml --connection … --collection ${collection} FILE`;
-}
-
 /** What reading and loading connections share. */
 export function prepareConnection(db: Connection): void {
   db.pragma("cache_size = -65536");
@@ -49,7 +54,7 @@ export function prepareConnection(db: Connection): void {
   try {
     sqliteVec.load(db);
   } catch (error) {
-    throw new BackendError("unsupported", "sqlite", `sqlite-vec cannot be loaded on ${process.platform}-${process.arch}; install toolsrv with its optional packages`, { cause: error });
+    throw new BackendError("setup", "sqlite", `sqlite-vec cannot be loaded on ${process.platform}-${process.arch}; install toolsrv with its optional packages`, { cause: error });
   }
   db.function(FUNCTIONS.like, { deterministic: true }, lastMatcher(likeMatcher));
   db.function(FUNCTIONS.words, { deterministic: true }, lastMatcher(wordMatcher));
@@ -68,9 +73,9 @@ function lastMatcher(make: (pattern: string) => (value: string) => boolean): (va
 
 function checkFormat(db: Connection, name: string): void {
   const ours = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(COLLECTIONS_TABLE.slice(1, -1));
-  if (ours === undefined) throw new BackendError("protocol", "sqlite", `'${name}' was not written by toolsrv; fill a new file with: ${loadCommand("…")}`);
+  if (ours === undefined) throw aboutDatabase("protocol", `was not written by toolsrv; fill a new file with: ${LOAD}`, name);
   const format = db.pragma("user_version", { simple: true });
-  if (format !== FORMAT) throw new BackendError("protocol", "sqlite", `'${name}' has format ${String(format)}, this toolsrv reads format ${FORMAT}; load it again with --replace`);
+  if (format !== FORMAT) throw aboutDatabase("protocol", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
 }
 
 /** Prepared statements by their text; the least recently used one goes first. */

@@ -3,27 +3,28 @@
  * write; `toolsrv load` has a writer of its own. Searches are exact: they compare every record the filter selects.
  */
 import { resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { BackendError } from "../../abi/errors.js";
 import { compareText, type Row } from "../../abi/filter.js";
 import type { Adapter, AdapterModule, RowSet, SearchRequest } from "../adapter.js";
-import { isBusy, sqliteError } from "../errors.js";
-import { type Collection, Collections } from "./catalog.js";
-import { openDatabase, Statements } from "./database.js";
+import type { Collection } from "./catalog.js";
+import { RELOAD } from "./database.js";
 import { tableName } from "./layout.js";
+import { Session, SnapshotPool } from "./session.js";
 import { countSql, denseSql, fetchSql, recordsSql, type Slice, type Statement, wordsSql } from "./sql.js";
 
-/** Records compared in one statement; between two, other work of the process gets its turn and the deadline is seen. */
-const SLICE_ROWS = 32_768;
+/**
+ * Vector components compared in one statement: some 20 ms of work. Between two statements other work of the process
+ * gets its turn and the deadline is checked.
+ */
+const SLICE_COMPONENTS = 32_768 * 256;
+const MIN_SLICE_ROWS = 1024;
+const MAX_SLICE_ROWS = 32_768;
 
 /** Constant of reciprocal rank fusion, as in the paper and most stores. */
 const RRF_K = 60;
 
 /** Smallest number of candidates that each half of a hybrid search gives. */
 const MIN_CANDIDATES = 100;
-
-/** Waits between tries while another process holds the lock. */
-const BUSY_WAITS_MS = [25, 50, 100, 200, 400, 800];
 
 interface Found {
   readonly row: number;
@@ -32,57 +33,53 @@ interface Found {
 }
 
 class SqliteAdapter implements Adapter {
-  readonly #db: Awaited<ReturnType<typeof openDatabase>>;
-  readonly #name: string;
-  readonly #statements: Statements;
-  readonly #collections: Collections;
+  /** For work that one turn of the event loop does. */
+  readonly #main: Session;
+  /** For searches that take several turns. */
+  readonly #snapshots: SnapshotPool;
 
-  constructor(db: Awaited<ReturnType<typeof openDatabase>>, name: string) {
-    this.#db = db;
-    this.#name = name;
-    this.#statements = new Statements(db);
-    this.#collections = new Collections(this.#statements, name);
+  constructor(main: Session, snapshots: SnapshotPool) {
+    this.#main = main;
+    this.#snapshots = snapshots;
   }
 
   health(signal: AbortSignal): Promise<void> {
-    return this.#run(signal, () => void this.#collections.names());
+    return this.#main.run(signal, () => void this.#main.collections.names());
   }
 
   collections(signal: AbortSignal): Promise<readonly string[]> {
-    return this.#run(signal, () => this.#collections.names());
+    return this.#main.run(signal, () => this.#main.collections.names());
   }
 
   describe(collection: string, signal: AbortSignal): ReturnType<Adapter["describe"]> {
-    return this.#run(signal, () => {
-      const found = this.#collections.find(collection);
-      return found === null ? null : this.#collections.describe(found);
+    return this.#main.run(signal, () => {
+      const found = this.#main.collections.find(collection);
+      return found === null ? null : this.#main.collections.describe(found);
     });
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
-    const first = await this.#run(signal, () => {
-      const collection = this.#collections.get(request.collection);
+    const rows = await this.#main.run(signal, () => {
+      const collection = this.#main.collections.get(request.collection);
       checkVector(request, collection);
-      const last = this.#lastRow(collection.name);
-      return last > SLICE_ROWS ? { collection, last } : this.#rank(request, collection, this.#dense(request, collection));
+      const last = lastRow(this.#main, collection);
+      return last > sliceRows(collection) ? null : rank(this.#main, request, collection, dense(this.#main, request, collection));
     });
-    if ("rows" in first) return first;
-    const dense = await this.#denseInSlices(request, first.collection, first.last, signal);
-    return this.#run(signal, () => this.#rank(request, first.collection, dense));
+    return rows ?? this.#snapshots.use(signal, (session) => searchInSlices(session, request, signal));
   }
 
   fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
-    return this.#run(signal, () => {
-      const { paths } = this.#collections.get(request.collection);
-      const rows = this.#all(fetchSql(request, paths)) as { id: string; record: string }[];
+    return this.#main.run(signal, () => {
+      const { paths } = this.#main.collections.get(request.collection);
+      const rows = this.#main.all(fetchSql(request, paths)) as { id: string; record: string }[];
       return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
     });
   }
 
   count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal): Promise<number> {
-    return this.#run(signal, () => {
-      const { paths } = this.#collections.get(collection);
-      const [row] = this.#all(countSql(collection, filter, paths)) as { n: number }[];
+    return this.#main.run(signal, () => {
+      const { paths } = this.#main.collections.get(collection);
+      const [row] = this.#main.all(countSql(collection, filter, paths)) as { n: number }[];
       return row?.n ?? 0;
     });
   }
@@ -92,69 +89,63 @@ class SqliteAdapter implements Adapter {
   }
 
   async close(): Promise<void> {
-    this.#db.close();
+    this.#main.close();
+    this.#snapshots.close();
   }
+}
 
-  #lastRow(collection: string): number {
-    return (this.#statements.get(`SELECT max("@row") FROM ${tableName(collection, "vectors")}`).pluck().get() as number | null) ?? 0;
+/**
+ * A search over several turns of the event loop in one read transaction: every slice, the ranking by words and the
+ * records themselves are of one state of the file. Row numbers mean nothing in another state: after `load --replace`
+ * the same number is another record, which the filter never saw.
+ */
+async function searchInSlices(session: Session, request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
+  const { collection, last } = await session.begin(signal, () => {
+    const collection = session.collections.get(request.collection);
+    checkVector(request, collection);
+    return { collection, last: lastRow(session, collection) };
+  });
+  const rows = sliceRows(collection);
+  const keep = request.mode === "hybrid" ? candidatesFor(request.limit) : request.limit;
+  let best: readonly Found[] = [];
+  for (let from = 0; from < last; from += rows) {
+    const found = session.next(() => dense(session, request, collection, { from, to: from + rows }));
+    best = [...best, ...found].sort(byScore).slice(0, keep);
+    await new Promise((resume) => setImmediate(resume));
+    signal.throwIfAborted();
   }
+  return session.next(() => rank(session, request, collection, best));
+}
 
-  /** The ranking by vector: of the whole collection, or of one slice of it. */
-  #dense({ vector, filter, mode, limit }: SearchRequest, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
-    if (vector === null) return [];
-    return this.#all(denseSql(name, vector, filter, mode === "hybrid" ? candidatesFor(limit) : limit, paths, slice)) as Found[];
-  }
+function sliceRows({ dims }: Collection): number {
+  return Math.min(MAX_SLICE_ROWS, Math.max(MIN_SLICE_ROWS, Math.floor(SLICE_COMPONENTS / dims)));
+}
 
-  async #denseInSlices(request: SearchRequest, collection: Collection, last: number, signal: AbortSignal): Promise<readonly Found[]> {
-    let best: readonly Found[] = [];
-    const keep = request.mode === "hybrid" ? candidatesFor(request.limit) : request.limit;
-    for (let from = 0; from < last; from += SLICE_ROWS) {
-      const found = await this.#run(signal, () => this.#dense(request, collection, { from, to: from + SLICE_ROWS }));
-      best = [...best, ...found].sort(byScore).slice(0, keep);
-      await new Promise((resume) => setImmediate(resume));
-    }
-    return best;
-  }
+function lastRow({ statements }: Session, { name }: Collection): number {
+  return (statements.get(`SELECT max("@row") FROM ${tableName(name, "vectors")}`).pluck().get() as number | null) ?? 0;
+}
 
-  /** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
-  #rank(request: SearchRequest, { name, paths }: Collection, dense: readonly Found[]): RowSet {
-    if (request.mode === "dense") return { rows: dense.map((one) => this.#record(name, one)), exact: true };
-    const statement = request.text === null ? null : wordsSql(name, request.text, request.filter, candidatesFor(request.limit), paths);
-    const words = statement === null ? [] : (this.#all(statement) as Found[]);
-    const fused = fuse([[dense, request.alpha], [words, 1 - request.alpha]]).slice(0, request.limit);
-    return { rows: fused.map((one) => this.#record(name, one)), exact: true };
-  }
+/** The ranking by vector: of the whole collection, or of one slice of it. */
+function dense(session: Session, { vector, filter, mode, limit }: SearchRequest, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
+  if (vector === null) return [];
+  return session.all(denseSql(name, vector, filter, mode === "hybrid" ? candidatesFor(limit) : limit, paths, slice)) as Found[];
+}
 
-  #record(collection: string, { row, id, score }: Found): Row {
-    const record = this.#statements.get(recordsSql(collection)).pluck().get(row) as string | undefined;
-    const found = toRow(record ?? "{}", id);
-    found["_score"] = roundScore(score);
-    return found;
-  }
+/** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
+function rank(session: Session, request: SearchRequest, { name, paths }: Collection, best: readonly Found[]): RowSet {
+  if (request.mode === "dense") return { rows: best.map((one) => readRecord(session, name, one)), exact: true };
+  const statement = request.text === null ? null : wordsSql(name, request.text, request.filter, candidatesFor(request.limit), paths);
+  const words = statement === null ? [] : (session.all(statement) as Found[]);
+  const fused = fuse([[best, request.alpha], [words, 1 - request.alpha]]).slice(0, request.limit);
+  return { rows: fused.map((one) => readRecord(session, name, one)), exact: true };
+}
 
-  #all({ sql, params }: Statement): unknown[] {
-    return this.#statements.get(sql).all(...params.map((param) => (param instanceof Float32Array ? vectorBytes(param) : param)));
-  }
-
-  /** Runs a synchronous piece of work in one read transaction, again while another process holds the file's lock. */
-  async #run<T>(signal: AbortSignal, work: () => T): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
-      signal.throwIfAborted();
-      try {
-        // One lock for all statements of the work, and one state of the file.
-        this.#statements.get("BEGIN").run();
-        try {
-          return work();
-        } finally {
-          if (this.#db.inTransaction) this.#statements.get("COMMIT").run();
-        }
-      } catch (error) {
-        const waitMs = BUSY_WAITS_MS[attempt];
-        if (!isBusy(error) || waitMs === undefined) throw sqliteError(error, this.#name);
-        await wait(waitMs, undefined, { signal });
-      }
-    }
-  }
+function readRecord({ statements }: Session, collection: string, { row, id, score }: Found): Row {
+  const record = statements.get(recordsSql(collection)).pluck().get(row) as string | undefined;
+  if (record === undefined) throw new BackendError("protocol", "sqlite", `the collection is damaged: a record is missing; ${RELOAD}`);
+  const found = toRow(record, id);
+  found["_score"] = roundScore(score);
+  return found;
 }
 
 /** How many candidates each half of a hybrid search gives. */
@@ -200,10 +191,6 @@ function roundScore(score: number): number {
   return Math.round(score * 1e6) / 1e6;
 }
 
-function vectorBytes(vector: Float32Array): Buffer {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-}
-
 /** Vectors are shown by their length only. */
 function shown({ sql, params }: Statement): { readonly sql: string; readonly params: readonly (string | number)[] } {
   return { sql, params: params.map((param) => (param instanceof Float32Array ? `<vector of ${param.length}>` : param)) };
@@ -214,7 +201,8 @@ export const adapter: AdapterModule = {
   async open(settings, { base }) {
     const path = settings["path"];
     if (typeof path !== "string" || path === "") throw new BackendError("unsupported", "sqlite", "the connection has no path");
-    return new SqliteAdapter(await openDatabase(resolve(base, path), path), path);
+    const place = { file: resolve(base, path), name: path };
+    return new SqliteAdapter(await Session.open(place), new SnapshotPool(place));
   },
   explain(request) {
     if ("fetch" in request) return shown(fetchSql(request.fetch, null));

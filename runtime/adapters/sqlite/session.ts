@@ -1,0 +1,164 @@
+/** One connection to the database file, with what is kept for it: prepared statements and the known collections. */
+import { setTimeout as wait } from "node:timers/promises";
+import { isBusy, sqliteError } from "../errors.js";
+import { Collections } from "./catalog.js";
+import { type Connection, openDatabase, Statements } from "./database.js";
+import type { Statement } from "./sql.js";
+
+/** Waits between tries while another process holds the lock. */
+const BUSY_WAITS_MS = [25, 50, 100, 200, 400, 800];
+
+/** Sessions that hold a snapshot at the same time; further searches wait for one of them. */
+const MAX_SNAPSHOTS = 4;
+
+/** A file to open: its absolute path, and the path as the catalog writes it. */
+export interface Place {
+  readonly file: string;
+  readonly name: string;
+}
+
+export class Session {
+  readonly statements: Statements;
+  readonly collections: Collections;
+  readonly #db: Connection;
+  readonly #name: string;
+
+  private constructor(db: Connection, name: string) {
+    this.#db = db;
+    this.#name = name;
+    this.statements = new Statements(db);
+    this.collections = new Collections(this.statements);
+  }
+
+  /** @throws BackendError as openDatabase */
+  static async open({ file, name }: Place): Promise<Session> {
+    return new Session(await openDatabase(file, name), name);
+  }
+
+  /** Runs a statement to its end. */
+  all({ sql, params }: Statement): unknown[] {
+    return this.statements.get(sql).all(...params.map((param) => (param instanceof Float32Array ? vectorBytes(param) : param)));
+  }
+
+  /** Runs synchronous work in one read transaction, so that all its statements see one state of the file. */
+  run<T>(signal: AbortSignal, work: () => T): Promise<T> {
+    return this.#retry(signal, () => {
+      this.statements.get("BEGIN").run();
+      try {
+        return work();
+      } finally {
+        this.end();
+      }
+    });
+  }
+
+  /**
+   * Starts a read transaction with `first` and leaves it open for `next`, over several turns of the event loop. Only
+   * for a session that nothing else uses meanwhile. The caller must call `end` unless this throws.
+   */
+  begin<T>(signal: AbortSignal, first: () => T): Promise<T> {
+    return this.#retry(signal, () => {
+      this.statements.get("BEGIN").run();
+      try {
+        return first();
+      } catch (error) {
+        this.end();
+        throw error;
+      }
+    });
+  }
+
+  /** More work in the transaction that `begin` opened. */
+  next<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteError(error, this.#name);
+    }
+  }
+
+  /** Ends the transaction, if one is open. */
+  end(): void {
+    if (this.#db.inTransaction) this.statements.get("COMMIT").run();
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** Tries again while another process holds the file's lock. */
+  async #retry<T>(signal: AbortSignal, work: () => T): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted();
+      try {
+        return work();
+      } catch (error) {
+        const waitMs = BUSY_WAITS_MS[attempt];
+        if (!isBusy(error) || waitMs === undefined) throw sqliteError(error, this.#name);
+        await wait(waitMs, undefined, { signal });
+      }
+    }
+  }
+}
+
+/**
+ * Sessions for work that lasts over several turns of the event loop: each is lent to one user at a time, because a
+ * connection has one transaction. They are opened when they are first needed.
+ */
+export class SnapshotPool {
+  readonly #place: Place;
+  readonly #idle: Session[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #lent = 0;
+  #closed = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** Lends a session to `work`; waits, until `signal` aborts, while all are lent. */
+  async use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    while (this.#lent >= MAX_SNAPSHOTS) await this.#turn(signal);
+    this.#lent++;
+    try {
+      const session = this.#idle.pop() ?? (await Session.open(this.#place));
+      try {
+        return await work(session);
+      } finally {
+        session.end();
+        if (this.#closed) session.close();
+        else this.#idle.push(session);
+      }
+    } finally {
+      this.#lent--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Closes idle sessions now, and lent ones when they come back. */
+  close(): void {
+    this.#closed = true;
+    for (const session of this.#idle.splice(0)) session.close();
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        const index = this.#waiting.indexOf(go);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        reject(signal.reason as Error);
+      };
+      const go = (): void => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(go);
+    });
+  }
+}
+
+function vectorBytes(vector: Float32Array): Buffer {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+}
