@@ -1,12 +1,13 @@
 /**
- * The only door from the compiler to files, clock and processes. Phases never see it; commands do.
- * `memoryHost` serves tests.
+ * The compiler's only access to files, clock and processes. Phases never see it; commands do, and tests pass
+ * another one.
  */
 import { execFile } from "node:child_process";
 import { createReadStream, readFileSync } from "node:fs";
-import { chmod, copyFile, link, mkdir, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, link, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
+import { makeFolder } from "../runtime/base/make-folder.js";
 
 export interface Host {
   /** Bytes of a file, or `null` when there is none. @throws NodeJS.ErrnoException for anything else. */
@@ -60,14 +61,14 @@ function digest(path: string): string | null {
 
 async function adopt(from: string, to: string, keep: (path: string) => boolean, folder = ""): Promise<void> {
   const entries = await readdir(join(from, folder), { withFileTypes: true });
-  if (entries.length === 0) await mkdir(join(to, folder), { recursive: true });
+  if (entries.length === 0) makeFolder(join(to, folder));
   for (const entry of entries) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
       await adopt(from, to, keep, path);
     } else if (keep(path)) {
       const [source, target] = [join(from, path), join(to, path)];
-      await mkdir(dirname(target), { recursive: true });
+      makeFolder(dirname(target));
       if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
       else await link(source, target).catch(() => copyFile(source, target));
     }
@@ -95,7 +96,7 @@ export function nodeHost(): Host {
     read: (path) => readFile(path).catch((error: unknown) => (missing(error) ? null : Promise.reject(error))),
     stream: (path) => createReadStream(path),
     async write(path, data, mode) {
-      await mkdir(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       await writeFile(path, data, mode === undefined ? {} : { mode });
     },
     replace,
@@ -120,7 +121,7 @@ export function nodeHost(): Host {
     exists: (path) => stat(path).then(() => true, () => false),
     size: (path) => stat(path).then((found) => (found.isFile() ? found.size : null), () => null),
     realPath: (path) => realpath(path).catch(() => path),
-    makeFolder: async (path) => void (await mkdir(path, { recursive: true })),
+    makeFolder: async (path) => makeFolder(path),
     rename: (from, to) => rename(from, to),
     adopt: (from, to, keep) => adopt(from, to, keep),
     remove: (path) => rm(path, { recursive: true, force: true }),

@@ -1,6 +1,6 @@
 /**
- * A command as data, and what it is given. Commands decide and print; they never touch `process`, so that tests
- * run them with memory streams and get the exit code back.
+ * A command as data, and its inputs. Commands decide and print; they never touch `process`, so that tests run them
+ * with memory streams and get the exit code back.
  */
 import type { Host } from "../host.js";
 import type { ServeFlag } from "../../runtime/config/serve-flags.js";
@@ -28,10 +28,12 @@ export interface CommandSpec {
   readonly examples?: readonly string[];
   /** Ends by itself when `io.signal` aborts (it drains or sums up); any other command is ended at once. */
   readonly graceful?: true;
+  /** Its purpose is more than its output, so it finishes when nobody can read that; any other command is ended. */
+  readonly writes?: true;
   readonly load: () => Promise<CommandModule>;
 }
 
-/** Command-line words after they were checked against the spec. */
+/** Command-line arguments after they were checked against the spec. */
 export interface Invocation {
   readonly args: readonly string[];
   /** By long name; switches are booleans, values strings; absent options without a default are missing. */
@@ -56,11 +58,13 @@ export interface Io {
   readonly host: Host;
   /** Aborts on Ctrl-C or SIGTERM; `reason` is the signal's name. */
   readonly signal: AbortSignal;
+  /** Aborts when standard output can't be written; `reason` is the error. */
+  readonly outputFailed: AbortSignal;
 }
 
 /**
- * Thrown by a command for words that are well-formed but do not fit, such as `--emit cobol`. The shell prints the one
- * line with the command's usage and answers `EXIT.USAGE`. The message starts in lower case and has no full stop.
+ * Thrown by a command for arguments that are well-formed but not accepted, such as `--emit cobol`. `main.ts` prints the
+ * one line with the command's usage and returns `EXIT.USAGE`. The message starts in lower case and has no full stop.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -22,6 +22,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "name", value: "NAME", help: "name of the server (default: the directory's name)" },
     ],
     examples: ["toolsrv init support", "toolsrv init support --print-desktop-config"],
+    writes: true,
     load: () => import("./commands/init.js"),
   },
   {
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles"],
     graceful: true,
+    writes: true,
     load: () => import("./commands/load.js"),
   },
   {
@@ -75,6 +77,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],
     graceful: true,
+    writes: true,
     load: () => import("./commands/build.js"),
   },
   {
@@ -128,6 +131,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "write", help: "rewrite the file" },
     ],
     examples: ["toolsrv migrate tools.yaml --from 1 --to 2 --dry-run"],
+    writes: true,
     load: () => import("./commands/migrate.js"),
   },
   {

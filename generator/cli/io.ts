@@ -8,13 +8,17 @@ import { EXIT } from "./exit.js";
  * process at once, for a command that is too slow to stop.
  */
 export function processIo(): Io {
-  const controller = new AbortController();
+  const signals = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(interruptedCode(name));
-      controller.abort(name);
+      if (signals.signal.aborted) process.exit(interruptedCode(name));
+      signals.abort(name);
     });
   }
+  const output = new AbortController();
+  process.stdout.on("error", (error) => output.abort(error));
+  // Nobody can be told that messages are lost; the exit code and the result still say how the command ended.
+  process.stderr.on("error", () => undefined);
   return {
     stdin: process.stdin,
     stdout: sink(process.stdout),
@@ -22,7 +26,8 @@ export function processIo(): Io {
     cwd: process.cwd(),
     env: process.env,
     host: nodeHost(),
-    signal: controller.signal,
+    signal: signals.signal,
+    outputFailed: output.signal,
   };
 }
 
@@ -31,12 +36,12 @@ export function interruptedCode(reason: unknown): number {
   return reason === "SIGTERM" ? EXIT.TERMINATED : EXIT.INTERRUPTED;
 }
 
+/** Whether the output lost its reader, as in `toolsrv schema | head -1` or when a terminal closes: no error. */
+export function isReaderGone(error: unknown, isTTY: boolean): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EPIPE" || (error.code === "EIO" && isTTY));
+}
+
 function sink(stream: NodeJS.WriteStream): TextSink {
-  // `toolsrv schema | head -1`: the reader has what it wanted, and there is nobody left to tell.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.OK);
-    throw error;
-  });
   return {
     write: (text) => void stream.write(text),
     isTTY: stream.isTTY === true,

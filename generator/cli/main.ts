@@ -1,13 +1,14 @@
 /**
- * The shell around the commands: checks the words, lets sade parse them, runs the command, and turns whatever
- * happens into an exit code. `main` is the only place that ends the process.
+ * Runs a command line: checks the arguments, lets sade parse them, runs the command, and turns every end into an exit
+ * code. `main` ends the process.
  */
 import sade from "sade";
+import { systemProblem } from "../../runtime/base/system-error.js";
 import { UsageError } from "./command.js";
 import type { CommandSpec, Invocation, Io } from "./command.js";
 import { COMMANDS, UNAVAILABLE } from "./commands.js";
 import { EXIT } from "./exit.js";
-import { interruptedCode, processIo } from "./io.js";
+import { interruptedCode, isReaderGone, processIo } from "./io.js";
 import { packageVersion } from "./package.js";
 import { commandHelp, programHelp, usageProblem } from "./usage.js";
 import { carriedName, readWords } from "./words.js";
@@ -32,43 +33,63 @@ export async function run(argv: readonly string[], io: Io, commands: readonly Co
 
 /** Runs the command line of this process and ends it. */
 export async function main(): Promise<void> {
+  const debug = process.argv.includes("--debug");
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error) => {
+      process.stderr.write(`${systemProblem(error) === null ? apology(error, debug) : `toolsrv: ${systemProblem(error)}\n`}`);
+      process.exit(systemProblem(error) === null ? EXIT.BUG : EXIT.USAGE);
+    });
+  }
   const io = processIo();
   const code = await run(process.argv.slice(2), io);
-  // A command may leave a timer or a socket open; its result is written, so nothing is worth waiting for.
-  process.stdout.write("", () => process.exit(code));
+  // A command may leave a timer or a socket open; its result is written, so nothing is worth waiting for. The error
+  // of a failed write comes after its callback.
+  process.stdout.write("", () => setImmediate(() => process.exit(withOutput(code, io))));
+}
+
+/** The exit code of a command with regard to what became of its output: a result that was lost is no success. */
+function withOutput(code: number, { outputFailed, stdout, stderr }: Io): number {
+  if (!outputFailed.aborted || isReaderGone(outputFailed.reason, stdout.isTTY)) return code;
+  stderr.write(`toolsrv: the result is lost: standard output: ${systemProblem(outputFailed.reason) ?? String(outputFailed.reason)}\n`);
+  return code === EXIT.OK || code === EXIT.FINDINGS ? EXIT.USAGE : code;
 }
 
 async function runCommand(spec: CommandSpec, invocation: Invocation, io: Io, debug: boolean): Promise<number> {
-  const stopped = spec.graceful === true ? null : interrupted(io.signal);
+  const stopped = new AbortController();
+  const endings = [
+    ...(spec.graceful === true ? [] : [onAbort(io.signal, () => interruptedCode(io.signal.reason), stopped.signal)]),
+    ...(spec.writes === true ? [] : [onAbort(io.outputFailed, () => EXIT.OK, stopped.signal)]),
+  ];
   try {
     const module = await spec.load();
-    const ended = module.run(invocation, io);
-    return await (stopped === null ? ended : Promise.race([ended, stopped.promise]));
+    return await Promise.race([module.run(invocation, io), ...endings]);
   } catch (error) {
     if (error instanceof UsageError) {
       io.stderr.write(usageProblem(spec, error.message, io.stderr.columns));
       return EXIT.USAGE;
     }
     if (io.signal.aborted && isAbort(error)) return interruptedCode(io.signal.reason);
+    const problem = systemProblem(error);
+    if (problem !== null) {
+      io.stderr.write(`toolsrv ${spec.name}: ${problem}${debug && error instanceof Error ? `\n${error.stack}` : ""}\n`);
+      return EXIT.USAGE;
+    }
     io.stderr.write(apology(error, debug));
     return EXIT.BUG;
   } finally {
-    stopped?.forget();
+    stopped.abort();
   }
 }
 
-/** A promise of the exit code that a signal asks for. */
-function interrupted(signal: AbortSignal): { readonly promise: Promise<number>; forget(): void } {
-  let onAbort = (): void => undefined;
-  const promise = new Promise<number>((resolve) => {
-    onAbort = () => resolve(interruptedCode(signal.reason));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+/** A promise of the exit code for when `signal` aborts; `forget` removes its listener. */
+function onAbort(signal: AbortSignal, code: () => number, forget: AbortSignal): Promise<number> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(code());
+    signal.addEventListener("abort", () => resolve(code()), { once: true, signal: forget });
   });
-  return { promise, forget: () => signal.removeEventListener("abort", onAbort) };
 }
 
-/** Words that passed `readWords`, through sade: types, negation and defaults as the table says. */
+/** Arguments that passed `readWords`, through sade: types, negation and defaults as the table says. */
 function parse(words: readonly string[], commands: readonly CommandSpec[]): Invocation {
   const program = sade("toolsrv");
   for (const spec of commands) {

@@ -2,9 +2,9 @@
  * The only code that writes a store: the tables of one collection in the embedded database. Upserts by record id,
  * one transaction a batch, so that an interrupted load leaves whole batches and can be run again.
  */
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
+import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
   COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isListPath, type Part, PARTS, pathOfColumn, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
@@ -65,7 +65,7 @@ export class Writer {
    * @throws RangeError when the file is not ours, or the collection was embedded otherwise.
    */
   static async open(options: WriterOptions): Promise<Writer> {
-    await mkdir(dirname(options.file), { recursive: true });
+    makeFolder(dirname(options.file));
     const db = new Database(options.file, { timeout: LOCK_WAIT_MS });
     try {
       db.pragma(`page_size = ${PAGE_BYTES}`);

@@ -106,7 +106,7 @@ test("a file where the directory should be is a clear error, exit 2", async () =
   const { code, out, err } = await init(cwd, "support");
   assert.equal(code, 2);
   assert.equal(out, "");
-  assert.equal(err, "toolsrv init: cannot write support/tools.yaml: a file is in the way of the directory\n");
+  assert.equal(err, `toolsrv init: cannot make the folder '${join(cwd, "support")}': a file is in the way of the folder\n`);
 });
 
 test("the name of the package is one that npm takes", async () => {

@@ -11,6 +11,8 @@ export interface MemoryIo extends Io {
   err(): string;
   /** Sends the signal. */
   interrupt(name?: "SIGINT" | "SIGTERM"): void;
+  /** Makes standard output fail. */
+  failOutput(error: NodeJS.ErrnoException): void;
 }
 
 export interface MemoryIoOptions {
@@ -25,6 +27,7 @@ export interface MemoryIoOptions {
 /** Io whose streams are strings; the host is the real one unless another is given. */
 export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
   const controller = new AbortController();
+  const output = new AbortController();
   const written = { out: "", err: "" };
   const sink = (key: "out" | "err"): TextSink => ({
     write: (text) => void (written[key] += text),
@@ -39,6 +42,8 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     env: options.env ?? {},
     host: options.host ?? nodeHost(),
     signal: controller.signal,
+    outputFailed: output.signal,
+    failOutput: (error) => output.abort(error),
     out: () => written.out,
     err: () => written.err,
     interrupt: (name = "SIGINT") => controller.abort(name),

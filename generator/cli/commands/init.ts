@@ -38,11 +38,7 @@ export const run: CommandModule["run"] = async ({ args, options }, io) => {
       result.write(`Kept ${path}\n`);
       continue;
     }
-    const problem = await write(join(directory, file), text, io);
-    if (problem !== null) {
-      io.stderr.write(`toolsrv init: cannot write ${path}: ${problem}\n`);
-      return EXIT.USAGE;
-    }
+    await io.host.write(join(directory, file), text);
     result.write(`Wrote ${path}\n`);
   }
 
@@ -96,19 +92,6 @@ async function desktopConfig(directory: string, name: string, io: Io): Promise<u
       filesystem: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", directory] },
     },
   };
-}
-
-async function write(path: string, text: string | Uint8Array, io: Io): Promise<string | null> {
-  try {
-    await io.host.write(path, text);
-    return null;
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EEXIST" || code === "ENOTDIR") return "a file is in the way of the directory";
-    if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "permission denied";
-    if (code === "ENOSPC") return "no space left on the device";
-    throw error;
-  }
 }
 
 function nextSteps(shown: string): string {

@@ -154,6 +154,7 @@ function summary({ added, updated, unchanged, bad }: LoadCounts): string {
 /** What the user can do something about, in words; `null` for a bug. */
 async function problemOf(error: unknown): Promise<string | null> {
   if (error instanceof RangeError) return error.message;
+  if (error instanceof Error && "syscall" in error) return null;
   const [{ isBackendError, isToolError }, { sqliteError }] = await Promise.all([import("../../../runtime/abi/errors.js"), import("../../../runtime/adapters/errors.js")]);
   const known = sqliteError(error, "the embedded database");
   return isBackendError(known) || isToolError(known) ? known.message : null;
