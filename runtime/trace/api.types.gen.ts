@@ -276,9 +276,9 @@ export interface paths {
         /**
          * Hand over events
          * @description A JSON array or NDJSON of events, gzip accepted. 202 means queued; `wait=1` answers 200 once they are committed.
-         *     An event_id that is already stored is accepted and not stored again. Events that can't be taken are named by
-         *     their position and the others are taken. When the queue has no room for the request, nothing of it is taken:
-         *     429, and its events count in events_dropped.
+         *     An event_id is unique within its run: one that the run has stored is accepted and not stored again. Events that
+         *     can't be taken are named by their position and the others are taken. When the queue has no room for the request,
+         *     nothing of it is taken: 429, and its events count in events_dropped.
          */
         post: operations["ingestEvents"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface components {
             avg_run_duration_ms: number | null;
             /** @description Events beyond per_run_event_cap */
             events_throttled: number;
-            /** @description Events whose event_id was stored before */
+            /** @description Events that their run had stored before */
             events_duplicate: number;
             /** @description Sequence number up to which search has read */
             events_indexed: number;

@@ -5,6 +5,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { DETECTOR_NAMES, type Detector } from "./ingest/redact.js";
+import { PRICES_AS_OF } from "./record/price-table.js";
 import { isLoopbackName } from "./http/access.js";
 
 interface SettingRow {
@@ -58,7 +59,7 @@ export const SETTINGS = rows({
   redact_patterns: { kind: "list", default: [], help: "regular expressions whose matches are replaced before anything is stored" },
   redact_replacement: { kind: "text", default: "[REDACTED]", help: "what takes their place" },
   redact_detectors: { kind: "list", default: ["api_keys", "jwts", "cards"], oneOf: DETECTOR_NAMES, help: `built-in detectors: ${DETECTOR_NAMES.join(", ")}` },
-  model_prices: { kind: "map", default: {}, help: 'dollars per million tokens: {"MODEL": {"input": 2.5, "output": 10}}' },
+  model_prices: { kind: "map", default: {}, help: `dollars per million tokens, by the start of a model's name: {"MODEL": {"input": 2.5, "output": 10}}; beside the list prices of ${PRICES_AS_OF}` },
   otlp_endpoint: { kind: "text", default: null, help: "collector that ended runs are sent to as spans; /v1/traces is added" },
   otlp_service_name: { kind: "text", default: "toolsrv", help: "service.name of those spans" },
   otlp_headers: { kind: "map", default: {}, help: 'headers of those requests: {"authorization": "Bearer …"}' },
@@ -81,8 +82,6 @@ type ValueOf<Row extends SettingRow> = Row["kind"] extends "switch"
           : string;
 
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
-export type ModelPrices = { readonly [model: string]: { readonly input: number; readonly output: number } };
-
 /** A setting that can't be used: one line for a person. */
 export class SettingError extends Error {
   override readonly name = "SettingError";

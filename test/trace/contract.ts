@@ -59,6 +59,23 @@ export function storeContract(test: Suite, stores: Stores): void {
       assert.deepEqual([run?.status, run?.completed_at, run?.error_message, run?.tags, run?.total_steps], ["completed", "2026-11-20T11:54:40.620000Z", null, ["demo"], 9]);
     }));
 
+  test("an event after the end of its run adds no tags, session, user, graph or name to it; the start that comes late does", () =>
+    stores.with(async (store) => {
+      await record(store, sampleRun("r1"));
+      const before = await store.reader.run("r1", true);
+      const late = { tags: ["late"], session_id: "s", user_id: "u", graph_definition: "g", timestamp: "2026-11-20T12:00:00Z" };
+      await record(store, [
+        { run_id: "r1", event_type: "agent_action", ...late }, { run_id: "r1", event_type: "run_start", agent_name: "late", ...late }, { run_id: "r1-x", parent_run_id: "r1", event_type: "retry", ...late },
+        { run_id: "r1", event_type: "chain_end", ...late },
+      ]);
+      const after = await store.reader.run("r1", true);
+      assert.deepEqual({ ...after, total_steps: 0, last_seq: 0 }, { ...before, total_steps: 0, last_seq: 0 });
+      await record(store, [
+        { run_id: "r2", event_type: "chain_end", timestamp: "2026-11-20T12:00:02Z" }, { run_id: "r2", event_type: "chain_start", agent_name: "a", ...late },
+      ]);
+      assert.deepEqual((await store.reader.run("r2", true))?.tags, ["late"]);
+    }));
+
   test("a nested error does not fail the root; a root error does and its message is kept", () =>
     stores.with(async (store) => {
       await record(store, [
@@ -113,6 +130,29 @@ export function storeContract(test: Suite, stores: Stores): void {
     assert.equal((await second.reader.run("r1", false))?.total_steps, 7);
     await second.close();
     await place.dispose();
+  });
+
+  test("an event id that another run has used is stored, in each run once, also after a merge of the index", async () => {
+    await stores.with(async (store) => {
+      const of = (id: string): Json[] => sampleRun(id).map((event, index) => ({ ...event, event_id: `e${index}` }));
+      const counts = async (events: readonly Json[]): Promise<unknown> => {
+        const { stored, duplicates } = await record(store, events);
+        return { stored, duplicates };
+      };
+      assert.deepEqual(await counts([...of("r1"), ...of("r2")]), { stored: 14, duplicates: 0 });
+      await store.settle();
+      assert.deepEqual(await counts([...of("r3"), ...of("r1")]), { stored: 7, duplicates: 7 });
+      assert.deepEqual((await list(store)).runs.map((run) => [run.run_id, run.total_steps, run.status]).sort(), [["r1", 7, "completed"], ["r2", 7, "completed"], ["r3", 7, "completed"]]);
+      for (const merged of [false, true]) {
+        if (merged) await store.settle();
+        // Through the step's own run and through its root; not through another run.
+        for (const [run, own] of [["r1", "r1-t"], ["r2", "r2-t"], ["r3", "r3-t"], ["r2-t", "r2-t"]] as const) {
+          const found = await store.reader.payload(run, "e4");
+          assert.equal("found" in found && found.found.run_id, own);
+        }
+        assert.deepEqual([await store.reader.payload("r1-m", "e4"), await store.reader.payload("r1", "e9")], [{ miss: "foreign" }, { miss: "unknown" }]);
+      }
+    });
   });
 
   test("children that come before their parents end up in one run, whatever the order", async () => {
@@ -375,6 +415,21 @@ export function storeContract(test: Suite, stores: Stores): void {
         for (const id of ["r2", "r3"]) assert.equal(((await store.reader.run(id, true)) as unknown as Json)["cost_usd"], null);
       },
       { prices: { "gpt-4o-mini": { input: 1, output: 2 } } },
+    ));
+
+  test("a model is priced by the longest prefix that has a price, and by the table that comes with the service", () =>
+    stores.with(
+      async (store) => {
+        const cost = async (model: string): Promise<unknown> => {
+          await record(store, [{ run_id: model.replaceAll("/", "_"), event_type: "llm_end", model, token_input: 1_000_000 }]);
+          return (await store.reader.run(model.replaceAll("/", "_"), true) as unknown as Json)["cost_usd"];
+        };
+        const table: readonly (readonly [string, number | null])[] = [
+          ["gpt-4o-mini-2024-07-18", 1], ["gpt-4o-mini", 1], ["gpt-4o-2024-08-06", 10], ["gpt-4o", 10], ["openai/gpt-4o-mini-2024-07-18", 1], ["gpt-4ooo", null], ["own-large", 7],
+        ];
+        for (const [model, dollars] of table) assert.equal(await cost(model), dollars, model);
+      },
+      { prices: { "gpt-4o-mini": { input: 1, output: 2 }, "gpt-4o": { input: 10, output: 20 }, own: { input: 7, output: 7 } } },
     ));
 
   test("sessions group their runs, the one active last first", () =>

@@ -4,7 +4,7 @@ import type { RecorderOptions } from "../../runtime/trace/record/recorder.js";
 import type { Incoming } from "../../runtime/trace/model.js";
 import type { components } from "../../runtime/trace/api.types.gen.js";
 import { localReader } from "../../runtime/trace/store/sqlite/local-reader.js";
-import type { BatchOutcome, Retention, RunListQuery, StepPage, StepPageQuery, StoreStats, TraceReader } from "../../runtime/trace/store/store.js";
+import type { BatchOutcome, PayloadMiss, Retention, RunListQuery, StepPage, StepPageQuery, StoreStats, TraceReader } from "../../runtime/trace/store/store.js";
 import { openLocalStore, temporaryDirectory } from "./lib.js";
 
 type Schemas = components["schemas"];
@@ -65,6 +65,11 @@ export class ParsedReader {
 
   async tools(scope: string): Promise<Schemas["ToolInventory"]> {
     return parse(await this.reader.tools(scope));
+  }
+
+  async payload(runId: string, eventId: string): Promise<{ readonly found: Schemas["StepPayload"] } | { readonly miss: PayloadMiss }> {
+    const answer = await this.reader.payload(runId, eventId);
+    return "found" in answer ? { found: parse(answer.found) } : answer;
   }
 
   async search(query: Parameters<TraceReader["search"]>[0]): Promise<Schemas["SearchResult"]> {

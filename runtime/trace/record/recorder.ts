@@ -6,6 +6,7 @@
  */
 import { eventKind, type EventKind, type Incoming, RUNNING } from "../model.js";
 import { type Names, RunCalls } from "./calls.js";
+import { createPrices, type PriceOf, type Prices } from "./prices.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "../../base/sampling.js";
 import { nodeKey, Tally } from "./tally.js";
@@ -16,7 +17,8 @@ export interface RecorderSource {
   run(runId: string): RunRow | null;
   /** The root run that holds events of a nested run, by the nested run's id. */
   holder(runId: string): RunRow | null;
-  hasEvent(eventId: string): boolean;
+  /** Whether the run has stored an event under that id. */
+  hasEvent(runId: string, eventId: string): boolean;
   /** Events of a stored run, in order of arrival. */
   events(key: number): Iterable<RecordedEvent>;
   /** Ids of running roots whose own start has not been seen: they may turn out to be nested. */
@@ -62,8 +64,8 @@ export interface Changes {
 export interface RecorderOptions {
   readonly sampleRate: number;
   readonly eventCap: number;
-  /** Dollars per million tokens, by model name. */
-  readonly prices: { readonly [model: string]: { readonly input: number; readonly output: number } };
+  /** Dollars per million tokens, by the start of a model's name; beside the list prices. */
+  readonly prices: Prices;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -84,11 +86,14 @@ export class Recorder {
   readonly #skipped = new Map<string, string>();
   #unrooted: Set<string> | null = null;
   #calls = 0;
+  readonly #priceOf: PriceOf;
 
   constructor(
     private readonly source: RecorderSource,
     private readonly options: RecorderOptions,
-  ) {}
+  ) {
+    this.#priceOf = createPrices(options.prices);
+  }
 
   record(batch: readonly Incoming[]): Changes {
     const changes: Changes = {
@@ -97,11 +102,13 @@ export class Recorder {
     const seen = new Set<string>();
     for (const event of batch) {
       if (!event.fresh) {
-        if (seen.has(event.eventId) || this.source.hasEvent(event.eventId)) {
+        // An id is unique within its run; ids hold no line feed.
+        const id = `${event.runId}\n${event.eventId}`;
+        if (seen.has(id) || this.source.hasEvent(event.runId, event.eventId)) {
           changes.duplicates += 1;
           continue;
         }
-        seen.add(event.eventId);
+        seen.add(id);
       }
       this.#one(event, changes);
     }
@@ -327,9 +334,8 @@ export class Recorder {
 
   #price(event: Incoming): number | null {
     if (event.model === null || (event.tokensIn === null && event.tokensOut === null)) return null;
-    const { prices } = this.options;
-    const price = Object.hasOwn(prices, event.model) ? prices[event.model] : undefined;
-    return price === undefined ? null : Math.round(((event.tokensIn ?? 0) * price.input + (event.tokensOut ?? 0) * price.output) * 1000);
+    const price = this.#priceOf(event.model);
+    return price === null ? null : Math.round(((event.tokensIn ?? 0) * price.input + (event.tokensOut ?? 0) * price.output) * 1000);
   }
 
   #count(run: RunState, event: Incoming, kind: EventKind, parentId: string | null, costNano: number | null, names: Names, seq: number): void {
@@ -343,19 +349,23 @@ export class Recorder {
     if (costNano !== null) run.costNano += costNano;
     else if (event.tokensIn !== null || event.tokensOut !== null) run.unpriced += 1;
     if (event.model !== null && !run.models.includes(event.model) && run.models.length < MAX_MODELS) run.models = [...run.models, event.model];
-    run.session ??= event.session;
-    run.user ??= event.user;
-    if (event.tags !== null && (root || run.tags.length === 0)) run.tags = [...new Set([...run.tags, ...event.tags])];
-    if (root && (kind.side === "start" || kind.name === "run_start")) {
+    const begins = root && (kind.side === "start" || kind.name === "run_start");
+    // What comes after the end is counted and describes the run no more, unless it is the run's own start.
+    if (run.status === RUNNING || run.settled || (begins && !run.rooted)) {
+      run.session ??= event.session;
+      run.user ??= event.user;
+      if (event.tags !== null && (root || run.tags.length === 0)) run.tags = [...new Set([...run.tags, ...event.tags])];
+      if (root) run.graph = event.graph ?? run.graph;
+      if (begins) run.name ??= names.agent ?? names.tool;
+      if (begins && kind.side === "start") run.preview ??= event.summary.slice(0, PREVIEW_CHARS);
+    }
+    if (begins) {
       run.startedAt = run.rooted ? Math.min(run.startedAt, event.at) : event.at;
       run.rooted = true;
       this.#early().delete(run.runId);
-      run.name ??= names.agent ?? names.tool;
-      if (kind.side === "start") run.preview ??= event.summary.slice(0, PREVIEW_CHARS);
     } else if (!run.rooted) {
       run.startedAt = Math.min(run.startedAt, event.at);
     }
-    if (root) run.graph = event.graph ?? run.graph;
   }
 }
 

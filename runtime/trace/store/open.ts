@@ -1,6 +1,7 @@
 /** The store that the settings name; the code of the other one is not loaded. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import type { ModelPrices, Settings } from "../settings.js";
+import type { Settings } from "../settings.js";
+import type { Prices } from "../record/prices.js";
 import { layoutOf } from "./sqlite/schema.js";
 import type { TraceStore } from "./store.js";
 
@@ -12,7 +13,7 @@ export interface OpenOptions {
 
 /** @throws StoreOpenError when the store can't be opened: what is wrong and what to do. */
 export async function openStore(settings: Settings, { log, onDeath }: OpenOptions): Promise<TraceStore> {
-  const recording = { sampleRate: settings.sample_rate, eventCap: settings.per_run_event_cap, prices: settings.model_prices as ModelPrices };
+  const recording = { sampleRate: settings.sample_rate, eventCap: settings.per_run_event_cap, prices: settings.model_prices as Prices };
   const shared = { ...recording, log, onDeath };
   if (settings.store === "postgres") {
     const { openPostgresStore } = await import("./postgres/index.js");

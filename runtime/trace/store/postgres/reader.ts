@@ -111,7 +111,8 @@ export class PostgresReader implements TraceReader {
 
   async payload(runId: string, eventId: string): ReturnType<TraceReader["payload"]> {
     const [record] = await this.#rows<EventRecord & { root_id: string }>(
-      `SELECT ${EVENT_COLUMNS_OF_E}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.event_id = $1 LIMIT 1`, [storable(eventId)],
+      `SELECT ${EVENT_COLUMNS_OF_E}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.event_id = $1
+       ORDER BY e.run_id = $2 DESC, r.run_id = $2 DESC, e.at, e.seq LIMIT 1`, [storable(eventId), storable(runId)],
     );
     if (record === undefined) return { miss: "unknown" };
     if (record.run_id !== runId && record.root_id !== runId) return { miss: "foreign" };

@@ -31,7 +31,7 @@ CREATE TABLE events (
   tokens_out bigint, error text, model text, cost_nano bigint, attributes text, PRIMARY KEY (seq)
 ) PARTITION BY RANGE (seq);
 CREATE INDEX events_root ON events (root, at, seq);
-CREATE INDEX events_id ON events (event_id);
+CREATE INDEX events_id ON events (event_id, run_id);
 -- One step of a call is enough to find where it was recorded; its start has no duration.
 CREATE INDEX events_run ON events (run_id) WHERE duration_ms IS NULL;
 CREATE TABLE payloads (seq bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (seq)) PARTITION BY RANGE (seq);

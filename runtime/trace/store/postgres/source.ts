@@ -42,7 +42,7 @@ export class FetchedSource implements RecorderSource {
   async fetchBatch(client: Client, recorder: Recorder, batch: readonly Incoming[]): Promise<void> {
     const ids = new Set<string>();
     for (const event of batch) for (const id of [event.runId, event.parentId, event.rootId]) if (id !== null) ids.add(id);
-    await this.#fetchKnown(client, batch.filter((event) => !event.fresh).map((event) => event.eventId));
+    await this.#fetchKnown(client, batch.filter((event) => !event.fresh));
     const { runs, calls } = recorder.lacks(ids);
     await this.#fetchRuns(client, recorder, runs, calls);
     if (recorder.lacksUnrooted) {
@@ -64,8 +64,8 @@ export class FetchedSource implements RecorderSource {
     return answered(this.#holders, runId);
   }
 
-  hasEvent(eventId: string): boolean {
-    return this.#known.has(eventId);
+  hasEvent(runId: string, eventId: string): boolean {
+    return this.#known.has(`${runId}\n${eventId}`);
   }
 
   events(key: number): Iterable<RecordedEvent> {
@@ -89,12 +89,13 @@ export class FetchedSource implements RecorderSource {
     return this.#key;
   }
 
-  async #fetchKnown(client: Client, eventIds: readonly string[]): Promise<void> {
-    if (eventIds.length === 0) return;
-    const { rows } = await client.query<{ event_id: string }>({
-      name: "known", text: "SELECT e.event_id FROM events e JOIN runs r ON r.key = e.root WHERE e.event_id = ANY($1)", values: [eventIds],
+  async #fetchKnown(client: Client, events: readonly Incoming[]): Promise<void> {
+    if (events.length === 0) return;
+    const { rows } = await client.query<{ run_id: string; event_id: string }>({
+      name: "known", values: [events.map((event) => event.runId), events.map((event) => event.eventId)],
+      text: `SELECT e.run_id, e.event_id FROM unnest($1::text[], $2::text[]) AS asked (run_id, event_id) JOIN events e ON e.event_id = asked.event_id COLLATE "C" AND e.run_id = asked.run_id COLLATE "C" JOIN runs r ON r.key = e.root`,
     });
-    this.#known = new Set(rows.map((row) => row.event_id));
+    this.#known = new Set(rows.map((row) => `${row.run_id}\n${row.event_id}`));
   }
 
   async #fetchRuns(client: Client, recorder: Recorder, runs: readonly string[], calls: readonly string[]): Promise<void> {

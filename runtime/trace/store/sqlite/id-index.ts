@@ -6,8 +6,23 @@ import { idHash } from "../../ids.js";
 import { EVENT_KINDS } from "../../model.js";
 import type { Db } from "./schema.js";
 
-/** Number under which an event id is indexed; a run id gets another one. */
-export const eventHash = (eventId: string): number => idHash(eventId);
+/** Low bits of an event's number that its run decides: one id in many runs is not one number. */
+const RUN_BITS = 0x4000;
+
+/** Number under which an event of a run is indexed; a run id gets another one. */
+export function eventHash(runId: string, eventId: string): number {
+  const hash = idHash(eventId);
+  const low = hash % RUN_BITS;
+  return hash - low + (low ^ idHash(runId) % RUN_BITS);
+}
+
+/** First number under which an event of any run with that id is indexed, and the number after the last. */
+export function eventHashes(eventId: string): { readonly from: number; readonly to: number } {
+  const hash = idHash(eventId);
+  const from = hash - (hash % RUN_BITS);
+  return { from, to: from + RUN_BITS };
+}
+
 export const runHash = (runId: string): number => idHash(`run:${runId}`);
 
 /**
@@ -19,14 +34,19 @@ export function marksRun(type: number, durationMs: number | null): boolean {
   return side === "start" || side === "note" || durationMs === null;
 }
 
+/** Name of the progress of the merge; "ids" is that of an index by event id without its run. */
+export const IDS_PROGRESS = "event ids";
+
 /** The merged part, for reading. */
 export class MergedIds {
   readonly #find;
+  readonly #between;
   readonly #progress;
 
   constructor(private readonly db: Db) {
     this.#find = db.prepare<[number], number>("SELECT seq FROM ids WHERE hash = ? ORDER BY seq").pluck();
-    this.#progress = db.prepare<[], number>("SELECT seq FROM progress WHERE name = 'ids'").pluck();
+    this.#between = db.prepare<[number, number], number>("SELECT seq FROM ids WHERE hash >= ? AND hash < ? LIMIT 100").pluck();
+    this.#progress = db.prepare<[string], number>("SELECT seq FROM progress WHERE name = ?").pluck();
   }
 
   /** Sequence numbers of steps that may have the id, ascending. */
@@ -34,9 +54,14 @@ export class MergedIds {
     return this.#find.all(hash);
   }
 
+  /** Some of the steps whose numbers are in a range. */
+  between(from: number, to: number): readonly number[] {
+    return this.#between.all(from, to);
+  }
+
   /** Steps up to this sequence number are merged. */
   progress(): number {
-    return this.#progress.get() ?? 0;
+    return this.#progress.get(IDS_PROGRESS) ?? 0;
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /** Runs and steps by their ids, for reading: the merged index, and what is newer than it. */
 import type { RunRow } from "../../record/run-state.js";
-import { eventHash, MergedIds, runHash } from "./id-index.js";
+import { eventHash, eventHashes, MergedIds, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
 import type { Db } from "./schema.js";
 
@@ -31,12 +31,19 @@ export class Lookup {
     return recent === undefined ? null : runRow(recent);
   }
 
-  step(eventId: string): RootedEvent | null {
-    for (const seq of this.#ids.find(eventHash(eventId))) {
+  /** An event by its id, of the run itself or, for a root, of one inside it. */
+  step(runId: string, eventId: string): RootedEvent | null {
+    for (const seq of this.#ids.find(eventHash(runId, eventId))) {
       const record = this.#sql.bySeq.get(seq);
-      if (record?.event_id === eventId) return record;
+      if (record?.event_id === eventId && record.run_id === runId) return record;
     }
-    return this.#sql.recentStep.get(this.#ids.progress(), eventId) ?? null;
+    return this.#sql.recentStep.get(this.#ids.progress(), runId, eventId) ?? this.#sql.stepInside.get(runId, eventId) ?? null;
+  }
+
+  /** Whether any run has an event with that id. */
+  hasStep(eventId: string): boolean {
+    const { from, to } = eventHashes(eventId);
+    return this.#ids.between(from, to).some((seq) => this.#sql.bySeq.get(seq)?.event_id === eventId) || this.#sql.recentEvent.get(this.#ids.progress(), eventId) !== undefined;
   }
 
   stepAt(seq: number): RootedEvent | null {
@@ -61,9 +68,13 @@ function prepare(traces: Db) {
     runOfStep: traces.prepare<[number, string], RunRecord>(`SELECT ${runColumns} FROM events e JOIN runs r ON r.key = e.root WHERE e.seq = ? AND e.run_id = ?`),
     recentRun: traces.prepare<[number, string], RunRecord>(`SELECT ${runColumns} FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.run_id = ? LIMIT 1`),
     bySeq: traces.prepare<[number], RootedEvent>(`SELECT ${eventColumns}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq = ?`),
-    recentStep: traces.prepare<[number, string], RootedEvent>(
-      `SELECT ${eventColumns}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.event_id = ? LIMIT 1`,
+    recentStep: traces.prepare<[number, string, string], RootedEvent>(
+      `SELECT ${eventColumns}, r.run_id AS root_id FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.run_id = ? AND e.event_id = ? LIMIT 1`,
     ),
+    stepInside: traces.prepare<[string, string], RootedEvent>(
+      `SELECT ${eventColumns}, r.run_id AS root_id FROM runs r JOIN events e INDEXED BY events_root ON e.root = r.key WHERE r.run_id = ? AND e.event_id = ? ORDER BY e.at, e.seq LIMIT 1`,
+    ),
+    recentEvent: traces.prepare<[number, string], number>("SELECT 1 FROM events e JOIN runs r ON r.key = e.root WHERE e.seq > ? AND e.event_id = ? LIMIT 1").pluck(),
     stepsOf: traces.prepare<[number, string], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? AND run_id = ? ORDER BY at, seq`),
     lastSeq: traces.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
   };

@@ -109,9 +109,8 @@ export class SqliteReader {
   }
 
   payload(runId: string, eventId: string): { found: Schemas["StepPayload"] } | { miss: PayloadMiss } {
-    const step = this.#lookup.step(eventId);
-    if (step === null) return { miss: "unknown" };
-    if (step.run_id !== runId && step.root_id !== runId) return { miss: "foreign" };
+    const step = this.#lookup.step(runId, eventId);
+    if (step === null) return { miss: this.#lookup.hasStep(eventId) ? "foreign" : "unknown" };
     if (step.payload === null) return { miss: "none" };
     const value = this.#payloads.object(step.seq);
     if (value === null) return { miss: "lost" };

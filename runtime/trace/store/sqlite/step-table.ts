@@ -26,9 +26,9 @@ export class StepTable {
     return this.#sql.idsAfter.iterate(seq);
   }
 
-  /** Whether a step has that event id, and its run is not deleted. */
-  isEvent(seq: number, eventId: string): boolean {
-    return this.#sql.isEvent.get(seq, eventId) !== undefined;
+  /** Whether a step is that event of that run, and the run is not deleted. */
+  isEvent(seq: number, runId: string, eventId: string): boolean {
+    return this.#sql.isEvent.get(seq, runId, eventId) !== undefined;
   }
 
   /** Steps of a run, in order of arrival. */
@@ -99,7 +99,7 @@ function prepare(traces: Db, payloads: Db) {
   return {
     lastSeq: traces.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
     idsAfter: traces.prepare<[number], IdRow>("SELECT seq, event_id, run_id, type, duration_ms FROM events WHERE seq > ? ORDER BY seq"),
-    isEvent: traces.prepare<[number, string], number>("SELECT 1 FROM events e WHERE seq = ? AND event_id = ? AND root NOT IN (SELECT root FROM doomed)").pluck(),
+    isEvent: traces.prepare<[number, string, string], number>("SELECT 1 FROM events e WHERE seq = ? AND run_id = ? AND event_id = ? AND root NOT IN (SELECT root FROM doomed)").pluck(),
     of: traces.prepare<[number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? ORDER BY seq`),
     errorsOf: traces.prepare<[number], Pick<EventRecord, "parent_id" | "error">>(
       `SELECT parent_id, error FROM events WHERE root = ? AND type IN (${errors.join(", ")}) ORDER BY at, seq`,

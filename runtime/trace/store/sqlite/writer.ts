@@ -75,8 +75,8 @@ export class SqliteWriter implements RecorderSource {
     return null;
   }
 
-  hasEvent(eventId: string): boolean {
-    return this.#recent.find(eventHash(eventId)).some((seq) => this.#steps.isEvent(seq, eventId));
+  hasEvent(runId: string, eventId: string): boolean {
+    return this.#recent.find(eventHash(runId, eventId)).some((seq) => this.#steps.isEvent(seq, runId, eventId));
   }
 
   *events(key: number): Iterable<RecordedEvent> {
@@ -287,7 +287,7 @@ export class SqliteWriter implements RecorderSource {
   }
 
   #remember(seq: number, eventId: string, runId: string, type: number, durationMs: number | null): void {
-    this.#recent.add(eventHash(eventId), seq);
+    this.#recent.add(eventHash(runId, eventId), seq);
     if (marksRun(type, durationMs)) this.#recent.add(runHash(runId), seq);
   }
 
