@@ -80,8 +80,8 @@ const RULES: readonly Rule[] = [
   },
   { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes and knows only its own types" },
   {
-    files: "runtime/trace-ui/**", room: 2, may: [], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite"],
-    because: "the pages run in a browser: they know the types of the API and nothing else of the service",
+    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite"],
+    because: "the pages run in a browser: they know the types of the API, the pure message normaliser and nothing else of the service",
   },
   {
     files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],

@@ -395,8 +395,10 @@ export interface components {
             errors: number;
             /** @description Null unless model_prices knows every model used */
             cost_usd: number | null;
-            /** @description Start of the root's input */
+            /** @description What the run was asked: the last message of the user, or the value under a known key, on one line */
             preview: string | null;
+            /** @description What it answered last, in the same way; changes while it runs */
+            answer: string | null;
             /** @description Sequence number of the last step stored */
             last_seq: number;
         };

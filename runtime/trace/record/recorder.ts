@@ -9,6 +9,7 @@ import { type Names, RunCalls } from "./calls.js";
 import { createPrices, type PriceOf, type Prices } from "./prices.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "../../base/sampling.js";
+import { Previews } from "./previews.js";
 import { nodeKey, Tally } from "./tally.js";
 
 /** What a store answers while a batch is recorded. */
@@ -75,7 +76,6 @@ const MAX_CALLS = 30_000;
 const MAX_MODELS = 20;
 const MAX_UNROOTED = 50_000;
 const MAX_SKIPPED = 100_000;
-const PREVIEW_CHARS = 200;
 
 export class Recorder {
   /** Runs by id, the one used last at the end. */
@@ -84,6 +84,7 @@ export class Recorder {
   readonly #places = new Map<string, RunState>();
   /** Roots of calls that were sampled out, so that what is nested in them goes the same way. */
   readonly #skipped = new Map<string, string>();
+  readonly #previews = new Previews();
   #unrooted: Set<string> | null = null;
   #calls = 0;
   readonly #priceOf: PriceOf;
@@ -112,6 +113,7 @@ export class Recorder {
       }
       this.#one(event, changes);
     }
+    this.#previews.finish();
     this.#trim(changes.runs);
     return changes;
   }
@@ -281,6 +283,8 @@ export class Recorder {
     into.errors += run.errors;
     into.costNano += run.costNano;
     into.unpriced += run.unpriced;
+    into.preview ??= run.preview;
+    into.answer ??= run.answer;
     into.models = [...new Set([...into.models, ...run.models])].slice(0, MAX_MODELS);
     into.lastSeq = Math.max(into.lastSeq, run.lastSeq);
     if (!into.rooted) into.startedAt = Math.min(into.startedAt, run.startedAt);
@@ -357,7 +361,7 @@ export class Recorder {
       if (event.tags !== null && (root || run.tags.length === 0)) run.tags = [...new Set([...run.tags, ...event.tags])];
       if (root) run.graph = event.graph ?? run.graph;
       if (begins) run.name ??= names.agent ?? names.tool;
-      if (begins && kind.side === "start") run.preview ??= event.summary.slice(0, PREVIEW_CHARS);
+      this.#previews.observe(run, event, kind, root, names.tool ?? names.agent);
     }
     if (begins) {
       run.startedAt = run.rooted ? Math.min(run.startedAt, event.at) : event.at;

@@ -25,7 +25,9 @@ export interface RunRow {
   costNano: number;
   /** Steps with tokens whose model has no price. */
   unpriced: number;
+  /** What the run was asked, and what it answered last. */
   preview: string | null;
+  answer: string | null;
   /** The root's own start has been seen; until then started_at is the earliest step. */
   rooted: boolean;
   /** Ended because nothing was open any more; its real end may still come. */
@@ -48,7 +50,7 @@ export interface RunState extends RunRow {
 export function newRun(key: number, runId: string, at: number, calls: RunCalls): RunState {
   return {
     key, runId, status: RUNNING, startedAt: at, completedAt: null, tags: [], steps: 0, tokensIn: 0, tokensOut: 0, errors: 0,
-    graph: null, error: null, name: null, session: null, user: null, models: [], costNano: 0, unpriced: 0, preview: null,
+    graph: null, error: null, name: null, session: null, user: null, models: [], costNano: 0, unpriced: 0, preview: null, answer: null,
     rooted: false, settled: false, throttled: false, lastSeq: 0, touchedMs: 0, calls, mergedInto: null,
   };
 }

@@ -1,4 +1,7 @@
 /** What full-text search reads of a step, and how a question is asked of it. */
+import { parsed } from "../messages/message.js";
+import { readableText } from "../messages/preview.js";
+import { eventKind } from "../model.js";
 
 /** Characters of a payload that are searched. */
 const PAYLOAD_CHARS = 16_384;
@@ -19,6 +22,21 @@ export interface SearchedStep {
 export function searchText(step: SearchedStep, payload: string | null): string {
   const parts = [step.summary, step.agent, step.tool, step.server, step.model, step.error, payload === null ? null : plainJson(payload.slice(0, PAYLOAD_CHARS))];
   return parts.filter((part) => part !== null).join("\n");
+}
+
+/** Longer payloads are quoted as they are stored; parsing them for one line would take too long. */
+const READABLE_CHARS = 200_000;
+
+/** The line that a search shows of a step: from what was said in it, else from its stored text. */
+export function hitSnippet(step: SearchedStep & { readonly type: number }, payload: string | null, terms: readonly Term[]): string {
+  if (payload !== null && payload.length <= READABLE_CHARS) {
+    const { call, side } = eventKind(step.type);
+    const value = parsed(payload);
+    const text = typeof value === "string" ? "" : readableText(value, { side: side === "start" ? "input" : "output", kind: call ?? "chain" });
+    if (termPattern(terms).test(text)) return snippet(text, terms);
+  }
+  if (step.error !== null && termPattern(terms).test(step.error)) return snippet(step.error, terms);
+  return snippet(searchText(step, payload), terms);
 }
 
 /** What the index is given: the text with a space around each character that is a word of its own. */
@@ -56,10 +74,14 @@ export function matchExpression(terms: readonly Term[]): string | null {
 
 const AROUND = 80;
 
+function termPattern(terms: readonly Term[]): RegExp {
+  const pattern = terms.map((term) => term.text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\s+/g, "\\s+")).join("|");
+  return new RegExp(pattern === "" ? "(?!)" : pattern, "giu");
+}
+
 /** Text around the first term that is found, with U+0002 before and U+0003 after each one. */
 export function snippet(text: string, terms: readonly Term[]): string {
-  const pattern = terms.map((term) => term.text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\s+/g, "\\s+")).join("|");
-  const find = new RegExp(pattern === "" ? "(?!)" : pattern, "giu");
+  const find = termPattern(terms);
   const first = find.exec(text);
   const from = Math.max(0, (first?.index ?? 0) - AROUND);
   const cut = text.slice(from, from + AROUND * 2 + (first?.[0].length ?? 0)).replace(/\s+/g, " ");

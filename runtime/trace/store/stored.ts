@@ -56,7 +56,7 @@ export function nestedRun(holder: RunRow, runId: string, records: readonly Event
     ...holder, runId, tags: [], status: end === undefined ? RUNNING : failed ? FAILED : COMPLETED, startedAt: first?.at ?? holder.startedAt, completedAt: end?.at ?? null,
     steps: records.length, tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
     errors: records.filter((record) => eventKind(record.type).side === "error").length, graph: null, error: failed ? end.error : null,
-    name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null,
+    name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null, answer: null,
     costNano: sumOf(records, (r) => r.cost_nano),
     unpriced: records.filter((record) => record.cost_nano === null && (record.tokens_in !== null || record.tokens_out !== null)).length,
     lastSeq: records.at(-1)?.seq ?? 0,

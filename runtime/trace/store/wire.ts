@@ -55,6 +55,7 @@ export function runWireExtended(run: RunRow, rootId = run.runId): RunExtended {
     errors: run.errors,
     cost_usd: run.unpriced > 0 || run.costNano === 0 ? null : run.costNano / 1e9,
     preview: run.preview,
+    answer: run.answer,
     last_seq: run.lastSeq,
   };
 }

@@ -7,7 +7,7 @@ import { align, callsOf } from "../compare.js";
 import { parseRunCursor, parseStepCursor, runCursor, stepCursor } from "../cursor.js";
 import { type GraphEdge, type GraphNode, inventoryOf, topologyOf } from "../graph.js";
 import { CALL_COLUMNS, type CallRecord, EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
-import { searchTerms, searchText, snippet } from "../search-text.js";
+import { hitSnippet, searchTerms } from "../search-text.js";
 import type { RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
 import { changedPart, folded, nestedRun, parseScope, scopedGraph, sessionOf } from "../stored.js";
 import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
@@ -141,7 +141,7 @@ export class PostgresReader implements TraceReader {
     const payloads = await this.#payloads(found.filter((record) => record.payload !== null).map((record) => record.seq));
     const hits = found.map((record) => {
       const step = stepRow(record, record.root_id);
-      return { run_id: record.root_id, snippet: snippet(searchText(step, this.#payloadText(step.seq, payloads.get(step.seq))), terms), step: stepWireExtended(step, nodeOf(step, ids)) };
+      return { run_id: record.root_id, snippet: hitSnippet(step, this.#payloadText(step.seq, payloads.get(step.seq)), terms), step: stepWireExtended(step, nodeOf(step, ids)) };
     });
     return JSON.stringify({ ...empty, hits, total });
   }

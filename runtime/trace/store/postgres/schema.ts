@@ -8,7 +8,7 @@ import { COUNTERS } from "../stored.js";
 import { type Client, type DatabaseOptions, type Driver, messageOf, placeOf, quoted } from "./driver.js";
 
 /** Kept in `head`. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 const OLDEST_SERVER = 130_000;
 /** Steps of one partition in a new set of traces. */
 export const PARTITION_STEPS = 500_000;
@@ -19,7 +19,7 @@ CREATE TABLE runs (
   key bigint PRIMARY KEY, run_id text COLLATE "C" NOT NULL UNIQUE, status smallint NOT NULL, started_at bigint NOT NULL, completed_at bigint,
   tags text NOT NULL, steps bigint NOT NULL, tokens_in bigint NOT NULL, tokens_out bigint NOT NULL, errors bigint NOT NULL,
   graph text, error text, name text, session text COLLATE "C", "user" text, models text NOT NULL, cost_nano bigint NOT NULL, unpriced bigint NOT NULL,
-  preview text, rooted smallint NOT NULL, settled smallint NOT NULL, throttled smallint NOT NULL, last_seq bigint NOT NULL, touched_ms bigint NOT NULL,
+  preview text, rooted smallint NOT NULL, settled smallint NOT NULL, throttled smallint NOT NULL, last_seq bigint NOT NULL, touched_ms bigint NOT NULL, answer text,
   folded text NOT NULL, folded_tags text[] NOT NULL
 ) WITH (fillfactor = 70);
 CREATE INDEX runs_started ON runs (started_at DESC, run_id DESC);
@@ -105,7 +105,11 @@ async function prepare(client: Client, schema: string, partitionSteps: number): 
     await addPartition(client, 0, partitionSteps);
   } else {
     const format = await client.query<{ format: number }>("SELECT format FROM head");
-    const known = format.rows[0]?.format ?? 0;
+    let known = format.rows[0]?.format ?? 0;
+    if (known === 1) {
+      await client.query("ALTER TABLE runs ADD COLUMN IF NOT EXISTS answer text; UPDATE head SET format = 2");
+      known = 2;
+    }
     if (known !== FORMAT) throw new StoreOpenError(`the schema ${schema} has format ${known}, this release knows ${FORMAT}: use ${known > FORMAT ? "a newer release" : "another --store-schema"}`);
   }
   await client.query("COMMIT");

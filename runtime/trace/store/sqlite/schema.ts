@@ -37,14 +37,15 @@ export function layoutOf(directory: string, traces = "traces.db", payloadFolder 
 }
 
 /** Stored in `user_version` of traces.db. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 const TRACES = `
 CREATE TABLE IF NOT EXISTS runs (
   key INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, status INTEGER NOT NULL, started_at INTEGER NOT NULL, completed_at INTEGER,
   tags TEXT NOT NULL, steps INTEGER NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, errors INTEGER NOT NULL,
   graph TEXT, error TEXT, name TEXT, session TEXT, user TEXT, models TEXT NOT NULL, cost_nano INTEGER NOT NULL, unpriced INTEGER NOT NULL,
-  preview TEXT, rooted INTEGER NOT NULL, settled INTEGER NOT NULL, throttled INTEGER NOT NULL, last_seq INTEGER NOT NULL, touched_ms INTEGER NOT NULL
+  preview TEXT, rooted INTEGER NOT NULL, settled INTEGER NOT NULL, throttled INTEGER NOT NULL, last_seq INTEGER NOT NULL, touched_ms INTEGER NOT NULL,
+  answer TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_started ON runs (started_at DESC, run_id DESC);
 CREATE INDEX IF NOT EXISTS runs_status ON runs (status, started_at DESC, run_id DESC);
@@ -126,7 +127,8 @@ export function openForReading(layout: Layout, file: StoreFile, cacheKb = 16_000
 
 function prepareTraces(db: Db, path: string): void {
   const version = db.pragma("user_version", { simple: true }) as number;
-  if (version !== 0) checkVersion(db, path);
+  if (version === 10) db.exec("ALTER TABLE runs ADD COLUMN answer TEXT; PRAGMA user_version = 11");
+  else if (version !== 0) checkVersion(db, path);
   const tables = db.prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'events')").pluck().get() as number;
   if (version === 0 && tables > 0) {
     throw new StoreOpenError(`${path} was not made by this service; import it with: toolsrv trace import DIRECTORY`);
@@ -145,6 +147,7 @@ function prepareIndex(db: Db): void {
 
 function checkVersion(db: Db, path: string): void {
   const version = db.pragma("user_version", { simple: true }) as number;
+  if (version === 10) throw new StoreOpenError(`${path} was made by an earlier release: start the service on it once`);
   if (version < SCHEMA_VERSION) throw new StoreOpenError(`${path} was made by another service; import it with: toolsrv trace import DIRECTORY`);
   if (version > SCHEMA_VERSION) throw new StoreOpenError(`${path} has format ${version}, this release knows ${SCHEMA_VERSION}: use a newer release`);
 }

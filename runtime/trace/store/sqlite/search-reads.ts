@@ -1,6 +1,6 @@
 /** Full-text search: newest first, at most MAX_COUNTED matches. */
 import type { components } from "../../api.types.gen.js";
-import { matchExpression, searchTerms, searchText, snippet } from "../search-text.js";
+import { hitSnippet, matchExpression, searchTerms } from "../search-text.js";
 import { stepWireExtended } from "../wire.js";
 import type { GraphReads } from "./graph-reads.js";
 import type { Lookup } from "./lookup.js";
@@ -54,7 +54,7 @@ export class SearchReads {
         const step = stepRow(record, record.root_id);
         hits.push({
           run_id: record.root_id,
-          snippet: snippet(searchText(step, step.payload === null ? null : this.payloads.text(seq)), terms),
+          snippet: hitSnippet(step, step.payload === null ? null : this.payloads.text(seq), terms),
           step: stepWireExtended(step, this.graph.nodeId(step)),
         });
       }
