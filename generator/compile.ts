@@ -3,6 +3,7 @@
  * later phases run as long as there is something to look at, so that one run reports everything. Emitting is not part
  * of it: `build` takes the plans from here.
  */
+import type { Env } from "../runtime/abi/references.js";
 import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
@@ -12,7 +13,7 @@ import { certifyRoles } from "./3-check/guard-roles.js";
 import { plan } from "./4-plan/index.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
 import type { Host } from "./host.js";
-import type { Checked, Diagnostic, GuardCertificate, Interpolation, Pass, Plans, Resolved, SourceFile } from "./ir.js";
+import type { Checked, Diagnostic, GuardCertificate, Pass, Plans, Resolved, SourceFile } from "./ir.js";
 
 export { tdsSchema } from "./1-parse/schema.gen.js";
 export { compileNative } from "./3-check/native.js";
@@ -26,7 +27,8 @@ export interface Compiled {
 }
 
 export interface CompileOptions extends Partial<CheckOptions> {
-  readonly interpolation: Interpolation;
+  /** Values of the environment, to report references that have none. What is compiled does not depend on them. */
+  readonly env?: Env;
   /** What the catalog is compiled for; `serve`, the strictest, when absent. */
   readonly target?: CheckOptions["target"];
 }
@@ -40,7 +42,7 @@ export interface Compilation extends Pass<Compiled> {
 }
 
 /** Compiles a catalog. Pure: reads nothing but its arguments, never throws for what a user wrote. */
-export function compile(source: SourceFile, options: CompileOptions): Compilation {
+export function compile(source: SourceFile, options: CompileOptions = {}): Compilation {
   const front = analyze(source, options);
   const checked = front.value;
   if (checked === null) return { ...front, value: null };
@@ -58,7 +60,7 @@ function withCallers(certificate: GuardCertificate, callers: readonly string[] |
 }
 
 /** Phases 1 to 3: every diagnostic of the catalog, and the checked catalog when none is an error. */
-export function analyze(source: SourceFile, options: CompileOptions): Pass<Checked> & { readonly source: Locatable | null; readonly resolved: Resolved | null } {
+export function analyze(source: SourceFile, options: CompileOptions = {}): Pass<Checked> & { readonly source: Locatable | null; readonly resolved: Resolved | null } {
   const parsed = parse(source);
   if (parsed.value === null) return { value: null, diagnostics: parsed.diagnostics, source: parsed.source, resolved: null };
   const resolved = resolve(parsed.value, options);

@@ -99,7 +99,7 @@ async function readSource(source: CatalogSource, options: CatalogOptions, host: 
 }
 
 function compileRead({ file, env }: Read): CompiledCatalog {
-  const { value, diagnostics, source } = compileSource(file, { interpolation: { mode: "fill", env } });
+  const { value, diagnostics, source } = compileSource(file, { env });
   if (value === null) refuse(diagnostics, source);
   return { plans: value.plans, guards: value.certificates, diagnostics: locateAll(diagnostics, source) };
 }

@@ -6,10 +6,10 @@
 import type { Document, LineCounter } from "yaml";
 import type * as tds from "./1-parse/tds.gen.js";
 import type { Code, Severity } from "../runtime/abi/codes.js";
-import type { FilterTemplate, Op, Operand, Scalar } from "../runtime/abi/filter.js";
+import type { FilterTemplate, Op, Scalar } from "../runtime/abi/filter.js";
 import type { ServePlan } from "../runtime/abi/call.js";
 import type { ToolDefinition, ToolInput } from "../runtime/abi/params.js";
-import type { BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, PlanTable } from "../runtime/abi/plan.js";
+import type { BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, GuardOperand, PlanTable } from "../runtime/abi/plan.js";
 
 /** A text the compiler was given. `path` is as the user wrote it; it is shown, never opened. */
 export interface SourceFile {
@@ -75,9 +75,6 @@ export interface Parsed {
 /** The catalog's types as generated from specs/tds.schema.json. */
 export type { tds };
 
-/** How `${NAME}` is treated: filled from a map, or left open for the server's start. */
-export type Interpolation = { readonly mode: "fill"; readonly env: ReadonlyMap<string, string> } | { readonly mode: "defer" };
-
 export interface ResolvedConnection {
   readonly name: string;
   readonly at: Path;
@@ -105,7 +102,8 @@ export interface ResolvedEmbedding {
 export interface ResolvedCondition {
   readonly path: string;
   readonly op: Op;
-  readonly value: Operand;
+  /** References are open; only filters of builtin_defaults may have any. */
+  readonly value: GuardOperand;
   readonly at: Path;
 }
 

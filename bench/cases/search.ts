@@ -35,7 +35,7 @@ async function compareSearch(folder: string) {
   const catalog = repo("specs/examples/quickstart/tools.yaml");
   const file = join(folder, "movies.db");
   const env = new Map([["MOVIES_DB", file]]);
-  const { value } = compile({ path: "tools.yaml", text: readFileSync(catalog, "utf8") }, { interpolation: { mode: "fill", env } });
+  const { value } = compile({ path: "tools.yaml", text: readFileSync(catalog, "utf8") }, { env });
   if (value === null) throw new Error("the quickstart does not compile");
   await load(catalog, folder, file);
   const engine = createEngine(programOf(value.plans, { base: pathToFileURL(`${folder}/`) }), { env });

@@ -1,5 +1,6 @@
 /** Static filters in their three forms, and the filter tree of a retrieve step. */
 import { COMPARISON_OPS, EXTENDED_OPS, type FilterTemplate, type Op, type Operand } from "../../runtime/abi/filter.js";
+import type { GuardOperand } from "../../runtime/abi/plan.js";
 import { formatPath, show, type Reporter } from "../diagnostics.js";
 import type { Path, ResolvedCondition, ResolvedStaticFilters, tds } from "../ir.js";
 import type { Interpolator } from "./interpolate.js";
@@ -22,15 +23,9 @@ function conditions(written: readonly tds.StaticCondition[], at: Path, interpola
   return written.flatMap((entry: tds.StaticCondition | null, index) => {
     if (entry === null || !FIELD_PATH.test(entry.path)) return [];
     const path = [...at, index];
-    const value = at[0] === "connections" ? knownOperand(entry.value, [...path, "value"], interpolator) : entry.value;
-    return [{ path: entry.path, op: entry.op ?? "eq", value: value as Operand, at: path }];
+    const value = at[0] === "connections" ? interpolator.tree(entry.value, [...path, "value"]) : entry.value;
+    return [{ path: entry.path, op: entry.op ?? "eq", value: value as GuardOperand, at: path }];
   });
-}
-
-/** Guards of built-ins may hold references; they have to be known when the plan is made. */
-function knownOperand(value: unknown, path: Path, interpolator: Interpolator): unknown {
-  if (typeof value === "string") return interpolator.known(value, path);
-  return Array.isArray(value) ? value.map((item, index) => knownOperand(item, [...path, index], interpolator)) : value;
 }
 
 const OPS: ReadonlySet<string> = new Set([...COMPARISON_OPS, ...EXTENDED_OPS]);

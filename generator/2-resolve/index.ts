@@ -1,11 +1,12 @@
 /**
- * Phase 2: Parsed → Resolved. Merges defaults, fills or defers environment references, looks for secrets written out,
+ * Phase 2: Parsed → Resolved. Merges defaults, leaves environment references open, looks for secrets written out,
  * and synthesizes built-in tools. Knows nothing of what a backend can do. Parts whose shape was refused are left out,
  * so that the rest can still be checked.
  */
 import { isScalar } from "yaml";
 import { createReporter } from "../diagnostics.js";
-import type { Interpolation, Parsed, Pass, Path, Resolved } from "../ir.js";
+import type { Env } from "../../runtime/abi/references.js";
+import type { Parsed, Pass, Path, Resolved } from "../ir.js";
 import { synthesizeBuiltins } from "./builtins.js";
 import { resolveConnection } from "./connections.js";
 import { BUILT_IN_EMBEDDING, resolveEmbedding } from "./embedding.js";
@@ -40,12 +41,12 @@ function keyOf(path: Path): string {
 }
 
 /** Resolves a parsed catalog; the value is never null, because broken parts are left out. */
-export function resolve(parsed: Parsed, options: { readonly interpolation: Interpolation }): Pass<Resolved> & { readonly value: Resolved } {
+export function resolve(parsed: Parsed, options: { readonly env?: Env }): Pass<Resolved> & { readonly value: Resolved } {
   const reporter = createReporter(parsed.file.path);
   const catalog = parsed.value;
   reportInlineSecrets(catalog, reporter);
   if (parsed.file.text.includes("${")) reportMisplacedReferences(catalog, reporter);
-  const interpolator = createInterpolator(options.interpolation, reporter);
+  const interpolator = createInterpolator(options.env ?? null, reporter);
   const { isWhole, isUsable } = breakageOf(parsed);
   const embedding = isWhole(["defaults", "embedding"])
     ? resolveEmbedding(catalog.defaults?.embedding, ["defaults", "embedding"], BUILT_IN_EMBEDDING, interpolator)

@@ -1,11 +1,12 @@
 /**
- * `${NAME}` and `${NAME:-default}`: where they may stand, and what becomes of them. In mode fill they become text from
- * the map; in mode defer they stay in the plan as {env, default} and are filled when the server starts, so that no
- * secret is ever printed into generated files.
+ * `${NAME}` and `${NAME:-default}`: where they are allowed, and what becomes of them. They stay open in the plan, as
+ * {$env, default}, and the runtime fills them when a program starts: no value of an environment is ever in a plan, in a
+ * hash or in a generated file.
  */
 import { formatPath, type Reporter } from "../diagnostics.js";
-import type { Interpolation, Path } from "../ir.js";
-import type { Deferred, EnvRef, Json } from "../../runtime/abi/plan.js";
+import type { Path } from "../ir.js";
+import type { Deferred, EnvRef, Json, TextReference } from "../../runtime/abi/plan.js";
+import { missingNames, RESERVED_KEYS, type Env } from "../../runtime/abi/references.js";
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
@@ -43,63 +44,58 @@ export function reportMisplacedReferences(value: unknown, reporter: Reporter, pa
   }
 }
 
-/** Fills or defers the references of one catalog. */
+/** Turns the references of one catalog into open ones. */
 export interface Interpolator {
-  /** A text with its references filled, or its deferred form. */
-  text(value: string, path: Path): Deferred;
-  /** A text that has to be known now; null in mode defer when it holds a reference (reported as TS0302). */
-  known(value: string, path: Path): string | null;
+  /** A text, with its references open. */
+  text(value: string, path: Path): string | TextReference;
   /** Every text of a JSON value. */
   tree(value: unknown, path: Path): Deferred;
 }
 
-/** An interpolator that reports each missing variable once, at its first reference. */
-export function createInterpolator(mode: Interpolation, reporter: Reporter): Interpolator {
-  const missing = new Set<string>();
-  const lookUp = (env: ReadonlyMap<string, string>, name: string, fallback: string | undefined, whole: string, path: Path): string => {
-    const found = env.get(name) ?? fallback;
-    if (found === undefined && !missing.has(name)) {
-      missing.add(name);
+/**
+ * An interpolator; the result is the same whatever `env` holds. With `env`, names that have neither a value there nor
+ * a default are reported, each once, at its first reference.
+ */
+export function createInterpolator(env: Env | null, reporter: Reporter): Interpolator {
+  const reported = new Set<string>();
+  const text = (value: string, path: Path): string | TextReference => {
+    const open = openText(value);
+    if (env === null || typeof open === "string") return open;
+    for (const name of missingNames(open, env)) {
+      if (reported.has(name)) continue;
+      reported.add(name);
       reporter.report("missing_env", { names: name }, { path });
     }
-    return found ?? whole;
+    return open;
   };
-  const fill = (value: string, path: Path): string =>
-    mode.mode === "fill" && value.includes("${")
-      ? value.replace(REFERENCE, (whole: string, name: string, fallback?: string) => lookUp(mode.env, name, fallback, whole, path))
-      : value;
-  const text = (value: string, path: Path): Deferred => (mode.mode === "fill" ? fill(value, path) : defer(value));
   const tree = (value: unknown, path: Path): Deferred => {
     if (typeof value === "string") return text(value, path);
     if (Array.isArray(value)) return value.map((item, index) => tree(item, [...path, index]) as Json);
-    if (typeof value === "object" && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, tree(member, [...path, key]) as Json]));
-    }
-    return value as Json;
+    if (typeof value !== "object" || value === null) return value as Json;
+    return Object.fromEntries(Object.entries(value).filter(([key]) => !isReserved(key, [...path, key])).map(([key, member]) => [key, tree(member, [...path, key]) as Json]));
   };
-  return {
-    text,
-    tree,
-    known(value, path) {
-      if (mode.mode === "fill") return fill(value, path);
-      if (!hasReference(value)) return value;
-      reporter.report("TS0302", { what: `'${formatPath(path)}'` }, { path });
-      return null;
-    },
+  const isReserved = (key: string, path: Path): boolean => {
+    if (!RESERVED_KEYS.includes(key)) return false;
+    reporter.report("VB1003", { detail: `the key '${key}' of '${formatPath(path.slice(0, -1))}' is reserved` }, { path, on: "key" }, {
+      help: 'write a reference to an environment variable as "${NAME}" or "${NAME:-default}"',
+    });
+    return true;
   };
+  return { text, tree };
 }
 
 /** A text as an open reference, text around references, or the plain text. */
-function defer(value: string): Deferred {
+function openText(value: string): string | TextReference {
+  if (!value.includes("${")) return value;
   const parts: (string | EnvRef)[] = [];
   let end = 0;
   for (const match of value.matchAll(REFERENCE)) {
-    const [whole, env = "", fallback] = match;
+    const [whole, name = "", fallback] = match;
     if (match.index > end) parts.push(value.slice(end, match.index));
-    parts.push(fallback === undefined ? { env } : { env, default: fallback });
+    parts.push(fallback === undefined ? { $env: name } : { $env: name, default: fallback });
     end = match.index + whole.length;
   }
   if (parts.length === 0) return value;
   if (end < value.length) parts.push(value.slice(end));
-  return parts.length === 1 ? (parts[0] as EnvRef) : { concat: parts };
+  return parts.length === 1 ? (parts[0] as EnvRef) : { $concat: parts };
 }

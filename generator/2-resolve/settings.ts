@@ -45,8 +45,8 @@ function present<T extends { readonly [key: string]: Section | undefined }>(memb
   return kept.length === 0 ? undefined : (Object.fromEntries(kept) as { readonly [K in keyof T]?: NonNullable<T[K]> });
 }
 
-/** Texts of a section with their references filled or deferred; nulls left out. */
-function filled(section: { readonly [key: string]: unknown }, at: Path, interpolator: Interpolator): Section {
+/** A section with its references open; nulls left out. */
+function sectionOf(section: { readonly [key: string]: unknown }, at: Path, interpolator: Interpolator): Section {
   const kept = Object.entries(section).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(kept.map(([key, value]) => [key, interpolator.tree(value, [...at, key]) as Json]));
 }
@@ -55,8 +55,8 @@ function authOf(auth: tds.Auth | undefined, interpolator: Interpolator): Section
   const at = ["security", "auth"];
   const mode = auth?.mode ?? null;
   const ways = present({
-    jwt: auth?.jwt === undefined ? undefined : filled({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...auth.jwt }, [...at, "jwt"], interpolator),
-    api_key: auth?.api_key === undefined ? undefined : filled({ header: "Authorization", scheme: "Bearer", ...auth.api_key }, [...at, "api_key"], interpolator),
+    jwt: auth?.jwt === undefined ? undefined : sectionOf({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...auth.jwt }, [...at, "jwt"], interpolator),
+    api_key: auth?.api_key === undefined ? undefined : sectionOf({ header: "Authorization", scheme: "Bearer", ...auth.api_key }, [...at, "api_key"], interpolator),
   });
   return mode === null ? ways : { mode, ...ways };
 }
@@ -70,7 +70,7 @@ function rbacOf(rbac: tds.Rbac | undefined): RbacPlan | undefined {
 function rateLimitOf(limit: tds.RateLimit | undefined, interpolator: Interpolator): Section | undefined {
   if (limit?.enabled !== true) return undefined;
   const { store = "memory", redis_url, on_store_error = "closed", per_principal, per_tool = {} } = limit;
-  return filled(
+  return sectionOf(
     { store, redis_url, on_store_error, global: windows(limit.global ?? limit.global_limits), per_principal: windows(per_principal), per_tool },
     ["security", "rate_limit"], interpolator,
   );
@@ -83,7 +83,7 @@ function windows(written: tds.Windows | undefined): { readonly [key: string]: nu
 function auditOf(audit: tds.Audit | undefined, interpolator: Interpolator): Section | undefined {
   if (audit?.enabled !== true) return undefined;
   const { sink = "stdout", path, url, include, exclude_tools = [], redact } = audit;
-  return filled(
+  return sectionOf(
     {
       sink, path, url, exclude_tools,
       include: { args: true, result_count: true, latency_ms: true, search_mode: true, warnings: true, ...include },
@@ -96,7 +96,7 @@ function auditOf(audit: tds.Audit | undefined, interpolator: Interpolator): Sect
 function tracingOf(tracing: tds.Tracing | undefined, interpolator: Interpolator): Section | undefined {
   if (tracing?.enabled !== true) return undefined;
   const { exporter = "otlp", endpoint = "http://localhost:4318", service_name = "toolsrv", semconv = false } = tracing;
-  return filled({ exporter, endpoint, service_name, semconv }, ["observability", "tracing"], interpolator);
+  return sectionOf({ exporter, endpoint, service_name, semconv }, ["observability", "tracing"], interpolator);
 }
 
 function hardeningOf(hardening: tds.Hardening | undefined): Section {

@@ -4,8 +4,7 @@
  * collection are the written ones. It shares no code with the planner, so that one mistake cannot hide in both:
  * inversion, tenancy and the shapes of a plan are stated here a second time, on purpose.
  */
-import type { Condition, Filter, Operand } from "../../runtime/abi/filter.js";
-import type { CollectionPlan, MetaPlan, PipelinePlan, PlanTable, ReadPlan, ResolvePlan, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { CollectionPlan, Guard, GuardCondition, GuardOperand, MetaPlan, PipelinePlan, PlanTable, ReadPlan, ResolvePlan, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import { createReporter, type Reporter } from "../diagnostics.js";
 import type { GuardCertificate, Pass, Resolved, ResolvedTool, tds } from "../ir.js";
 
@@ -15,7 +14,7 @@ type WrittenCollection = CollectionPlan | { readonly arg: string; readonly allow
 interface Demand {
   readonly connection: string;
   readonly collection: WrittenCollection | null;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly GuardCondition[];
   readonly tenant: TenantPlan | null;
   /** Settings of the connection that isolate by address. */
   readonly routes: ReadonlyMap<"namespace" | "tenant", unknown>;
@@ -26,7 +25,7 @@ interface Branch {
   readonly name: string;
   readonly connection: string;
   readonly collection: CollectionPlan | null;
-  readonly guard: Filter | undefined;
+  readonly guard: Guard | undefined;
   readonly tenant: TenantPlan | undefined;
   readonly route: ReadPlan["route"];
 }
@@ -70,26 +69,26 @@ function demandOf(tool: ResolvedTool, catalog: Resolved): Demand {
 }
 
 /** The conditions as written: a list or `must` as they stand, each `must_not` turned into its opposite. */
-function conditionsOf(tool: ResolvedTool, connection: string, catalog: Resolved): readonly Condition[] {
+function conditionsOf(tool: ResolvedTool, connection: string, catalog: Resolved): readonly GuardCondition[] {
   const index = tool.at[1];
   const written = tool.origin === "user"
     ? typeof index === "number" ? catalog.parsed.value.tools?.[index]?.static_filters : undefined
     : catalog.parsed.value.connections[connection]?.builtin_defaults?.static_filters;
-  const filled = tool.origin === "user" ? null : catalog.connections.find(({ name }) => name === connection)?.builtinDefaults.staticFilters ?? null;
+  const open = tool.origin === "user" ? null : catalog.connections.find(({ name }) => name === connection)?.builtinDefaults.staticFilters ?? null;
   const must = Array.isArray(written) ? written : written?.must ?? [];
   const mustNot = Array.isArray(written) || written === undefined || written === null ? [] : written.must_not ?? [];
   return [
-    ...must.map((entry, at) => asWritten(entry, filled?.must[at]?.value)),
-    ...mustNot.map((entry, at) => negated(asWritten(entry, filled?.mustNot[at]?.value))),
+    ...must.map((entry, at) => asWritten(entry, open?.must[at]?.value)),
+    ...mustNot.map((entry, at) => negated(asWritten(entry, open?.mustNot[at]?.value))),
   ];
 }
 
-/** `filled` is the value with its environment references replaced; only built-ins can have any. */
-function asWritten(entry: tds.StaticCondition, filled: Operand | undefined): Condition {
-  return { path: entry.path, op: entry.op ?? "eq", value: filled ?? (entry.value as unknown as Operand) };
+/** `open` is the value with its environment references as the plan has them; only built-ins can have any. */
+function asWritten(entry: tds.StaticCondition, open: GuardOperand | undefined): GuardCondition {
+  return { path: entry.path, op: entry.op ?? "eq", value: open ?? (entry.value as unknown as GuardOperand) };
 }
 
-function negated({ path, op, value }: Condition): Condition {
+function negated({ path, op, value }: GuardCondition): GuardCondition {
   switch (op) {
     case "eq":
       return { path, op: "ne", value };
@@ -208,7 +207,7 @@ function sameCollection(branch: Branch, demand: Demand): boolean {
 }
 
 /** Conditions that hold for every row the filter lets through. Of an `or` only what all its branches share counts. */
-function conjunctsOf(filter: Filter | undefined): readonly Condition[] {
+function conjunctsOf(filter: Guard | undefined): readonly GuardCondition[] {
   if (filter === undefined) return [];
   if ("and" in filter) return filter.and.flatMap(conjunctsOf);
   if (!("or" in filter)) return [filter];
@@ -226,6 +225,6 @@ function same(a: unknown, b: unknown): boolean {
   return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) => same(left[key], right[key]));
 }
 
-function textOf({ path, op, value }: Condition): string {
+function textOf({ path, op, value }: GuardCondition): string {
   return `${path} ${op} ${JSON.stringify(value)}`;
 }

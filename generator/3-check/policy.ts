@@ -41,7 +41,7 @@ function toolOf(tool: ResolvedTool): Json {
 }
 
 function filtersOf({ must, mustNot }: ResolvedStaticFilters): Json {
-  const plain = (conditions: ResolvedStaticFilters["must"]): Json => conditions.map(({ path, op, value }) => ({ path, op, value }));
+  const plain = (conditions: ResolvedStaticFilters["must"]): Json => conditions.map(({ path, op, value }) => ({ path, op, value: value as Json }));
   return { must: plain(must), must_not: plain(mustNot) };
 }
 

@@ -1,6 +1,6 @@
 /** Static filters become the guard; parameters with a path or an operator become bindings. */
-import type { ComparisonOp, Condition, Filter, Op } from "../../runtime/abi/filter.js";
-import type { Binding, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
+import type { ComparisonOp, Op } from "../../runtime/abi/filter.js";
+import type { Binding, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
@@ -18,7 +18,7 @@ function opposite(op: Op): ComparisonOp {
   return OPPOSITE[op as ComparisonOp];
 }
 
-function condition({ path, op, value }: ResolvedCondition): Condition {
+function condition({ path, op, value }: ResolvedCondition): GuardCondition {
   return { path, op, value };
 }
 
@@ -27,7 +27,7 @@ function condition({ path, op, value }: ResolvedCondition): Condition {
  * A single entry is still an `and`, so that adding a second one is a one-line diff.
  * @returns `undefined` when the tool has no static filters.
  */
-export function guardOf(filters: ResolvedStaticFilters): Filter | undefined {
+export function guardOf(filters: ResolvedStaticFilters): Guard | undefined {
   const and = [
     ...filters.must.map(condition),
     ...filters.mustNot.map((entry) => condition({ ...entry, op: opposite(entry.op) })),
@@ -39,7 +39,7 @@ export function guardOf(filters: ResolvedStaticFilters): Filter | undefined {
 export interface BindingScope {
   readonly parameters: readonly ResolvedParameter[];
   readonly target: ResolvedTarget | null;
-  readonly guard: Filter | undefined;
+  readonly guard: Guard | undefined;
   readonly tenant: TenantPlan | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** What keeps rows, fields and callers apart. Whatever cannot be shown to be at least as strict counts as loosened. */
 import type { Condition, Filter, FilterTemplate } from "../../runtime/abi/filter.js";
-import type { OutputPlan, RedactPlan, TenantPlan } from "../../runtime/abi/plan.js";
+import type { Guard, OutputPlan, RedactPlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { same, show, without, type Changes } from "./change.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
 import type { Read } from "./read.js";
@@ -23,7 +23,7 @@ export function compareIsolation(old: Read, next: Read, changes: Changes): void 
   compareGuards(constantPart(old.filter), constantPart(next.filter), "retrieve filter", changes);
 }
 
-function compareGuards(old: Filter | null | undefined, next: Filter | null | undefined, subject: string, changes: Changes): void {
+function compareGuards(old: Guard | null | undefined, next: Guard | null | undefined, subject: string, changes: Changes): void {
   const [before, after] = [conjunctsOf(old), conjunctsOf(next)];
   const lost = before.filter((condition) => !impliedBy(after, condition));
   for (const condition of lost) {

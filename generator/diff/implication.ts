@@ -3,13 +3,16 @@
  * "no" means it could not be shown. What cannot be shown counts as loosened.
  */
 import { compareText, evaluate, isIdPath, toList, type Condition, type Filter, type Scalar } from "../../runtime/abi/filter.js";
+import type { Guard } from "../../runtime/abi/plan.js";
+import { hasReferences } from "../../runtime/abi/references.js";
 import { same } from "./change.js";
 
 /** Conditions that hold for every row the filter lets through; of an `or` only what all its branches share. */
-export function conjunctsOf(filter: Filter | undefined | null): readonly Condition[] {
+export function conjunctsOf(filter: Guard | Filter | undefined | null): readonly Condition[] {
   if (filter === undefined || filter === null) return [];
   if ("and" in filter) return filter.and.flatMap(conjunctsOf);
-  if (!("or" in filter)) return [filter];
+  // References stay as they are; `implies` never asks for their values.
+  if (!("or" in filter)) return [filter as Condition];
   const [first = [], ...others] = filter.or.map(conjunctsOf);
   return first.filter((condition) => others.every((branch) => branch.some((other) => implies(other, condition))));
 }
@@ -22,6 +25,8 @@ export function impliedBy(held: readonly Condition[], wanted: Condition): boolea
 function implies(held: Condition, wanted: Condition): boolean {
   if (held.path !== wanted.path) return false;
   if (held.op === wanted.op && same(held.value, wanted.value)) return true;
+  // The value is not known before the program starts.
+  if (hasReferences(held.value) || hasReferences(wanted.value)) return false;
   // Record ids are compared as texts, whatever their operand; nothing more is claimed about them.
   if (isIdPath(held.path)) return false;
   switch (held.op) {

@@ -39,7 +39,7 @@ export async function readSide(side: string, io: Io): Promise<ReadSide> {
   const text = await read.read(path);
   if (typeof text !== "string") return text;
   if (/(?:^|[\\/])manifest\.json$/.test(path)) return fromBuild(read.shown, text, (name) => read.read(join(dirname(path), name)));
-  const { value, diagnostics, source } = compile({ path: read.shown, text }, { interpolation: { mode: "defer" }, target: "describe" });
+  const { value, diagnostics, source } = compile({ path: read.shown, text }, { target: "describe" });
   return value === null ? { kind: "diagnostics", diagnostics, source, text } : { surfaces: [surfaceOf(read.shown, value.plans)] };
 }
 

@@ -5,6 +5,7 @@
 import type { CallContext, CallServices, Principal, Program, ToolHandler } from "../../runtime/abi/call.js";
 import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { Filter } from "../../runtime/abi/filter.js";
+import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { BackendName, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule } from "../../runtime/adapters/adapter.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
@@ -106,7 +107,7 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
   };
 }
 
-function recordingServices(program: Program, into: NativeQuery[]): CallServices {
+function recordingServices(program: Program, guard: CallServices["guard"], into: NativeQuery[]): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
@@ -121,6 +122,7 @@ function recordingServices(program: Program, into: NativeQuery[]): CallServices 
     },
     explain: () => null,
     now: () => 0,
+    guard,
     once<T>(part: object, make: () => T): T {
       if (!parts.has(part)) parts.set(part, make());
       return parts.get(part) as T;
@@ -128,17 +130,24 @@ function recordingServices(program: Program, into: NativeQuery[]): CallServices 
   };
 }
 
+/** Guards as the query shows them: a reference without a value stands as it is written in the catalog. */
+function guardsOf(program: Program, env: Env): CallServices["guard"] {
+  const names = Object.values(program.plans).flatMap((plan) => missingNames(plan, env));
+  const values = new Map([...env, ...names.map((name) => [name, `\${${name}}`] as const)]);
+  return (guard) => fill(guard, values, new Set()) as Filter;
+}
+
 /**
  * Everything that a call with these validated arguments would ask its stores, in order.
  * @throws ToolError when the call would be refused before it reaches a store.
  */
-export async function recordQueries(program: Program, tool: string, args: object): Promise<readonly NativeQuery[]> {
+export async function recordQueries(program: Program, tool: string, args: object, env: Env): Promise<readonly NativeQuery[]> {
   const queries: NativeQuery[] = [];
   const { handlers } = await program.code();
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, queries), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, guardsOf(program, env), queries), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

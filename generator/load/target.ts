@@ -1,8 +1,7 @@
 /** What the catalog says about the collection that is loaded: its file, its embedding, its fields. Pure. */
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
-import type { CollectionPlan, EmbeddingPlan, ToolPlan } from "../../runtime/abi/plan.js";
-import type { Filter } from "../../runtime/abi/filter.js";
+import type { CollectionPlan, EmbeddingPlan, Guard, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Compiled } from "../compile.js";
 import type { LoadType } from "./convert.js";
 
@@ -71,7 +70,7 @@ function fixedPaths(tool: ToolPlan): readonly string[] {
   return [...tenant, ...(read.guard === undefined ? [] : equalPaths(read.guard))];
 }
 
-function equalPaths(filter: Filter): readonly string[] {
+function equalPaths(filter: Guard): readonly string[] {
   if ("and" in filter) return filter.and.flatMap(equalPaths);
   if ("or" in filter) return [];
   return filter.op === "eq" || filter.op === "in" ? [filter.path] : [];

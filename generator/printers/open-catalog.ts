@@ -27,7 +27,7 @@ export async function openCatalog({ args, options }: Invocation, io: Io): Promis
     print([...catalog.diagnostics, ...env.diagnostics], null, null, io);
     return null;
   }
-  const { value, diagnostics, source } = compile(catalog.value, { interpolation: { mode: "fill", env: env.value } });
+  const { value, diagnostics, source } = compile(catalog.value, { env: env.value });
   print(diagnostics, source, catalog.value.text, io);
   return value === null ? null : { compiled: value, env: env.value, base: pathToFileURL(`${dirname(path)}/`) };
 }

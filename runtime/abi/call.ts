@@ -8,7 +8,7 @@ import type { ExtraTools } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
-import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
 import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
@@ -58,6 +58,8 @@ export interface CallServices {
   explain(connection: string, request: Parameters<AdapterModule["explain"]>[0]): Json;
   /** Milliseconds from the clock that `startedMs` was read from. */
   now(): number;
+  /** A guard of a plan with its references filled. */
+  guard(guard: Guard): Filter;
   /** What `make` returns for this part of a plan, made on first use and kept as long as the program. */
   once<T>(part: object, make: () => T): T;
 }

@@ -80,7 +80,6 @@ export const CODES = defineCodes({
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to go on" },
-  TS0302: { severity: "error", title: "must be known at build time", message: "{what} decides what is compiled, so it cannot come from an environment reference", help: "write the value in the catalog" },
   TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
 
   TS0304: { severity: "error", title: "backend not allowed", message: "profiles.enterprise allows the backends {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },

@@ -3,7 +3,7 @@
  * The same value travels two ways: in memory (`toolsrv serve`) and printed as TypeScript (`toolsrv build`).
  * Optional keys are left out when they have nothing to say, so that a printed plan shows only decisions.
  */
-import type { Condition, Filter, FilterTemplate, Op, Scalar } from "./filter.js";
+import type { Condition, FilterTemplate, Op, Operand, Scalar } from "./filter.js";
 
 /** Version of everything generated code and plans rely on; a runtime refuses any other. */
 export const ABI = 1;
@@ -13,14 +13,29 @@ export type BackendName = (typeof BACKENDS)[number];
 
 export type Json = Scalar | readonly Json[] | { readonly [key: string]: Json };
 
-/** A `${NAME}` or `${NAME:-default}` left open by `build`; filled when the server starts. */
+/** A `${NAME}` or `${NAME:-default}` of the catalog. Open in every program; filled when it starts (references.ts). */
 export interface EnvRef {
-  readonly env: string;
+  readonly $env: string;
   readonly default?: string;
 }
 
-/** A setting that may hold environment references: `{concat}` keeps the text around them. */
-export type Deferred = Json | EnvRef | { readonly concat: readonly (string | EnvRef)[] };
+/** A text that is one reference, or holds some: `$concat` keeps the text around them. */
+export type TextReference = EnvRef | { readonly $concat: readonly (string | EnvRef)[] };
+
+/** A setting that may hold references. */
+export type Deferred = Json | TextReference;
+
+/** A filter of the catalog's own: conditions on values that the caller can neither see nor change. */
+export type Guard = GuardCondition | { readonly and: readonly Guard[] } | { readonly or: readonly Guard[] };
+
+/** A condition whose value may hold references; only built-in tools have any. */
+export interface GuardCondition {
+  readonly path: string;
+  readonly op: Op;
+  readonly value: GuardOperand;
+}
+
+export type GuardOperand = Operand | TextReference | readonly (Scalar | TextReference)[];
 
 export interface ConnectionPlan {
   readonly backend: BackendName;
@@ -57,7 +72,7 @@ export interface ResolvePlan {
   /** Enum members of the parameter; matched before the store is asked. */
   readonly known?: readonly Scalar[];
   /** The tool's guard, when the directory is the tool's own collection: candidates are records the caller may see. */
-  readonly guard?: Filter;
+  readonly guard?: Guard;
   /** Request tenancy of the directory read. */
   readonly tenant?: TenantPlan;
 }
@@ -90,7 +105,7 @@ export interface ReadPlan {
   readonly connection: string;
   readonly collection: CollectionPlan;
   /** Static filters, must and inverted must_not; always ANDed, invisible to the model. */
-  readonly guard?: Filter;
+  readonly guard?: Guard;
   readonly tenant?: TenantPlan;
   readonly route?: RoutePlan;
   /** Conditions ANDed when their argument is present. */
@@ -217,7 +232,7 @@ export interface MetaPlan extends TimedPlan {
   readonly connection: string;
   readonly allowed?: readonly string[];
   /** Default static filters of the connection's built-ins, applied to each count. */
-  readonly guard?: Filter;
+  readonly guard?: Guard;
   readonly tenant?: TenantPlan;
 }
 

@@ -26,7 +26,7 @@ export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext)
 /** guard ∧ tenant ∧ arguments ∧ the step's own filter; `null` when there is nothing to select by. */
 export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "bind" | "filter">, args: CallArgs, call: CallContext): Filter | null {
   const parts: Filter[] = [];
-  if (plan.guard !== undefined) parts.push(plan.guard);
+  if (plan.guard !== undefined) parts.push(call.services.guard(plan.guard));
   let bindings = plan.bind;
   if (plan.tenant !== undefined) {
     const tenant = tenantCondition(plan.tenant, call.principal);

@@ -113,7 +113,7 @@ interface Directory {
 /** One read a tenant and `cache_ttl_s`; a failed one is forgotten. */
 function readDirectory(plan: ResolvePlan, call: CallContext): Promise<readonly Entry[]> {
   const tenant = plan.tenant === undefined ? null : tenantCondition(plan.tenant, call.principal);
-  const filter = andAll([plan.guard, tenant]);
+  const filter = andAll([plan.guard === undefined ? null : call.services.guard(plan.guard), tenant]);
   const directories = call.services.once(plan, () => new Map<string, Directory>());
   const key = JSON.stringify(filter);
   const nowMs = call.services.now();

@@ -5,6 +5,7 @@ import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
 import { runCall, type Running } from "./call.js";
 import type { Observing } from "./observe.js";
+import { fillProgram } from "./fill-program.js";
 import { createServices } from "./services.js";
 import { checkSupported } from "./supported.js";
 import { runnableTools, type RunnableTools } from "./tools.js";
@@ -23,12 +24,12 @@ const HEALTH_TIMEOUT_MS = 3000;
 
 /**
  * Opens nothing: stores and embedders are opened by the first call that needs them.
- * @throws ToolError tds_invalid when the program needs what this runtime cannot run.
+ * @throws ToolError tds_invalid when the program needs what this runtime cannot run, missing_env when a reference has no value.
  */
 export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
   const now = options.now ?? (() => performance.now());
-  const services = createServices(program, options.env, now);
+  const services = createServices(program, fillProgram(program, options.env), now);
   const access = createAccess(program.settings.security?.rbac);
   let loading: Promise<RunnableTools> | null = null;
   const running: Running & { tools: RunnableTools | null } = {

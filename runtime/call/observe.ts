@@ -148,6 +148,7 @@ function observedServices(program: Program, services: CallServices, watch: CallW
     },
     explain: (connection, request) => services.explain(connection, request),
     now: services.now,
+    guard: services.guard,
     once: (part, make) => services.once(part, make),
   };
 }

@@ -5,7 +5,7 @@ import { BackendError } from "../abi/errors.js";
 import type { Json } from "../abi/plan.js";
 import { fileURLToPath } from "node:url";
 import type { Embedder } from "../embed/embedder.js";
-import { fillSettings } from "./settings.js";
+import type { FilledProgram } from "./fill-program.js";
 
 /** What `createServices` returns beyond what calls may reach. */
 export interface ProgramServices extends CallServices {
@@ -13,7 +13,7 @@ export interface ProgramServices extends CallServices {
 }
 
 /** Opens nothing yet. A failed open is forgotten, so that the next call tries again. */
-export function createServices(program: Program, env: ReadonlyMap<string, string>, now: () => number): ProgramServices {
+export function createServices(program: Program, filled: FilledProgram, now: () => number): ProgramServices {
   const modules = new Map<string, AdapterModule>();
   const parts = new WeakMap<object, unknown>();
 
@@ -23,13 +23,13 @@ export function createServices(program: Program, env: ReadonlyMap<string, string
     if (plan === undefined || load === undefined) throw new BackendError("unsupported", plan?.backend ?? "unknown", `connection '${connection}' has no adapter in this program`);
     const { adapter } = await load();
     modules.set(connection, adapter);
-    return adapter.open(fillSettings(plan.settings, env), { base: fileURLToPath(program.base) });
+    return adapter.open(filled.connections[connection]?.settings ?? {}, { base: fileURLToPath(program.base) });
   });
   const embedders = openOnce(async (name): Promise<Embedder> => {
-    const plan = program.embeddings[name];
+    const plan = filled.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
     const { openQueryEmbedder } = await import("../embed/table.js");
-    return openQueryEmbedder({ ...plan, config: fillSettings(plan.config ?? {}, env) });
+    return openQueryEmbedder({ ...plan, config: plan.config ?? {} });
   });
 
   return {
@@ -39,6 +39,7 @@ export function createServices(program: Program, env: ReadonlyMap<string, string
       return modules.get(connection)?.explain(request) ?? null;
     },
     now,
+    guard: filled.guard,
     once<T>(part: object, make: () => T): T {
       if (!parts.has(part)) parts.set(part, make());
       return parts.get(part) as T;

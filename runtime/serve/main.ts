@@ -8,7 +8,6 @@ import { isToolError } from "../abi/errors.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
 import { createEngine } from "../call/engine.js";
-import { checkEnv } from "../call/settings.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createLog, type Log } from "../observe/log.js";
@@ -76,7 +75,6 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const info = { name, title: TITLE, version: version() };
   const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
   const start: Start = ({ name: project, program: served }) => {
-    checkEnv(served, env);
     const observing = trace === null ? null : { observer: trace.observe(served, projects.length === 1 ? name : `${name}/${project}`), wallNow: () => Date.now() };
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };

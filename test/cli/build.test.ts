@@ -221,7 +221,7 @@ test("no secret of the environment or of --env-file gets into the output", () =>
       delete process.env["TOKEN"];
     }
     for (const name of readdirSync(join(folder, "out"))) assert.equal(readFileSync(join(folder, "out", name), "utf8").includes("s3cr3t"), false, name);
-    assert.match(readFileSync(join(folder, "out", "plans.ts"), "utf8"), /concat: \["\.\/", \{ env: "TOKEN" \}, "\/store\.db"\]/);
+    assert.match(readFileSync(join(folder, "out", "plans.ts"), "utf8"), /\$concat: \["\.\/", \{ \$env: "TOKEN" \}, "\/store\.db"\]/);
   }));
 
 test("the committed output of the quickstart is up to date", async () => {

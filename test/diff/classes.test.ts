@@ -56,7 +56,7 @@ const CATALOG = {
 };
 
 function surface(catalog: unknown): Surface {
-  const { value, diagnostics, source } = compile({ path: "tools.yaml", text: JSON.stringify(catalog) }, { interpolation: { mode: "defer" }, target: "describe" });
+  const { value, diagnostics, source } = compile({ path: "tools.yaml", text: JSON.stringify(catalog) }, { target: "describe" });
   assert.ok(value, JSON.stringify(locateAll(diagnostics, source).filter(({ severity }) => severity === "error"), null, 1));
   const { catalog: identity, settings, connections, embeddings, definitions, tools } = value.plans;
   return { project: "tools", file: "tools.yaml", catalog: identity, settings, connections, embeddings, definitions, plans: tools, lines: {} };

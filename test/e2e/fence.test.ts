@@ -46,7 +46,7 @@ test.before(async () => {
   const words = ["--connection", "movies", "--collection", "movies", "--snake-case", "--types", "release_date:datetime,title:keyword", "--text", "title,major_genre,creative_type,source,director,distributor"];
   assert.equal(await run(["load", CATALOG, MOVIES, ...words, "--env-file", envFile], io), 0, io.err());
   const env = new Map([["MOVIES_DB", join(folder, "movies.db")]]);
-  const { value, diagnostics } = compile({ path: "tools.yaml", text: readFileSync(CATALOG, "utf8") }, { interpolation: { mode: "defer" } });
+  const { value, diagnostics } = compile({ path: "tools.yaml", text: readFileSync(CATALOG, "utf8") });
   assert.ok(value !== null, JSON.stringify(diagnostics));
   engine = createEngine(programOf(value.plans, { base: pathToFileURL(`${repo("specs/examples/quickstart")}/`) }), { env });
   const here = fileURLToPath(import.meta.url);

@@ -25,7 +25,7 @@ const CASES = repo("test", "golden", "emit");
 const EXAMPLES = repo("specs", "examples");
 
 function compileFile(path: string): Compiled {
-  const { value, diagnostics, source } = compile({ path: "tools.yaml", text: readFileSync(path, "utf8") }, { interpolation: { mode: "defer" } });
+  const { value, diagnostics, source } = compile({ path: "tools.yaml", text: readFileSync(path, "utf8") });
   assert.ok(value, JSON.stringify(locateAll(diagnostics, source), null, 2));
   return value;
 }

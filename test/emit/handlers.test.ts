@@ -48,7 +48,7 @@ async function ended(engine: Engine, tool: string, args: object): Promise<unknow
 
 /** The program of a catalog in memory, and the one whose plans, validators and handlers are printed. */
 async function onBothCarriers(text: string, folder: string, use: (programs: readonly [Program, Program]) => Promise<void>): Promise<void> {
-  const { value } = compile({ path: "tools.yaml", text }, { interpolation: { mode: "defer" } });
+  const { value } = compile({ path: "tools.yaml", text });
   assert.ok(value);
   const { plans, certificates } = value;
   const files = emit({ plans, certificates, base: "./", hasAdapter }, await loadTemplates(nodeHost()));

@@ -21,7 +21,7 @@ function migrated(text: string): string {
 }
 
 function surface(text: string): ReturnType<typeof surfaceOf> | null {
-  const { value } = compile({ path: "t.yaml", text }, { interpolation: { mode: "defer" }, target: "describe" });
+  const { value } = compile({ path: "t.yaml", text }, { target: "describe" });
   return value === null ? null : surfaceOf("t.yaml", value.plans);
 }
 

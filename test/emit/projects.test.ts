@@ -28,7 +28,7 @@ const here = fileURLToPath(import.meta.url);
 const toolsrv = join(here, `../../e2e/toolsrv${extname(here)}`);
 
 function inputOf(file: string): ProjectInput {
-  const { value } = compile({ path: file, text: readFileSync(join(GOLDEN, file), "utf8") }, { interpolation: { mode: "defer" }, target: "build" });
+  const { value } = compile({ path: file, text: readFileSync(join(GOLDEN, file), "utf8") }, { target: "build" });
   assert.ok(value);
   return { name: projectName(file), plans: value.plans, certificates: value.certificates, base: "../../", hasAdapter };
 }

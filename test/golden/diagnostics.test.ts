@@ -18,7 +18,6 @@ const HOME = repo("test/golden/diagnostics");
 interface Case {
   /** What the catalog is compiled for; "describe" accepts everything the language has. */
   readonly target?: "serve" | "build" | "describe";
-  readonly interpolation?: "fill" | "defer";
   readonly enterprise?: boolean;
   readonly packs?: readonly string[];
   /** Optional packages that count as installed. */
@@ -77,9 +76,8 @@ for (const folder of folders) {
     const setup: Case = existsSync(at("case.json")) ? (JSON.parse(readFileSync(at("case.json"), "utf8")) as Case) : {};
     const env = existsSync(at(".env")) ? parseEnvFile(readFileSync(at(".env"), "utf8")) : new Map<string, string>();
     const source = { path: "tools.yaml", text: readFileSync(at("tools.yaml"), "utf8") };
-    const interpolation = setup.interpolation === "defer" ? ({ mode: "defer" } as const) : ({ mode: "fill", env } as const);
     const { target = "describe", enterprise = false, packs = [], installed } = setup;
-    const options = { interpolation, target, enterprise, packs, ...(installed === undefined ? {} : { isInstalled: (name: string) => installed.includes(name) }) };
+    const options = { env, target, enterprise, packs, ...(installed === undefined ? {} : { isInstalled: (name: string) => installed.includes(name) }) };
     const result = analyze(source, options);
     const actual = locateAll(result.diagnostics, result.source);
     if (process.env["UPDATE"] === "1") writeFileSync(at("expected.json"), `${JSON.stringify(actual, null, 2)}\n`);

@@ -168,11 +168,11 @@ test("the same catalog as version 1 says so and nothing else", () => {
 });
 
 test("built for later, no value of the environment is in the plans", () => {
-  const { value } = compiled(EVERYTHING, { defer: true, env: { DSN: "postgres://secret" } });
+  const { value } = compiled(EVERYTHING, { ...ENV, env: { ...ENV.env, DSN: "postgres://secret" } });
   assert.ok(value);
   const text = JSON.stringify(value.plans);
   assert.ok(!text.includes("postgres://secret"));
-  assert.ok(text.includes('{"env":"DSN"}'));
+  assert.ok(text.includes('{"$env":"DSN"}'));
 });
 
 const TOOL = (extra: string, connection = "backend: qdrant, url: u"): string => `tds_version: "2"\nconnections:\n  main: { ${connection} }\ntools:\n  - name: find_it\n    description: Search the articles by meaning, for any question at all.\n    target: { connection: main, collection: articles }\n${extra}`;

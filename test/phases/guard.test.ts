@@ -214,7 +214,7 @@ test("who may call a tool is certified, and no change of roles passes", () => {
 
 test("a catalog whose guard can't be shown does not compile", () => {
   const source = { path: "tools.yaml", text: GUARDED };
-  const options = { interpolation: { mode: "fill", env: new Map([["KEY", "k"]]) }, target: "describe" } as const;
+  const options = { env: new Map([["KEY", "k"]]), target: "describe" } as const;
   assert.ok(compile(source, options).value);
   const { value } = analyze(source, options);
   assert.ok(value);

@@ -7,6 +7,8 @@ import type { Resolved } from "../../generator/ir.js";
 import { suite } from "../lib/suite.js";
 import { codesOf, diagnosed, HEAD, searchTool, type Options } from "./source.js";
 import { optionsOf } from "./source.js";
+import type { TextReference } from "../../runtime/abi/plan.js";
+import { fill } from "../../runtime/abi/references.js";
 
 const test = suite("resolve");
 
@@ -66,32 +68,38 @@ test("embeddings: string and object forms, older names, known lengths", () => {
   for (const [written, want] of table) assert.deepEqual(of(written), want, written);
 });
 
+test("a reference stays open in every program, whatever the environment holds", () => {
+  const text = 'backend: qdrant, url: "https://${HOST}:${PORT:-6333}/", api_key: "${KEY}"';
+  const open = { url: { $concat: ["https://", { $env: "HOST" }, ":", { $env: "PORT", default: "6333" }, "/"] }, api_key: { $env: "KEY" } };
+  for (const options of [{ unfilled: true }, { env: { KEY: "secret", HOST: "h" } }, { env: {} }]) assert.deepEqual(settings(text, options), open);
+});
+
 test("references are filled from the map, with defaults and several in one text", () => {
-  const env = { HOST: "db.example.com", EMPTY: "", PORT: "8080" };
-  const url = (text: string): unknown => (settings(`backend: qdrant, url: "${text}"`, { env }) as { url: unknown }).url;
+  const env = new Map([["HOST", "db.example.com"], ["EMPTY", ""], ["PORT", "8080"], ["A", "${HOST}"]]);
+  const url = (text: string): unknown => fill((settings(`backend: qdrant, url: "${text}"`) as { url: TextReference }).url, env, new Set());
   const table: readonly (readonly [string, string])[] = [
     ["${HOST}", "db.example.com"], ["http://${HOST}:${PORT}/x", "http://db.example.com:8080/x"], ["${NONE:-fallback}", "fallback"],
     ["${NONE:-}", ""], ["${EMPTY:-fallback}", ""], ["${HOST:-other}", "db.example.com"], ["$HOST and ${A-B}", "$HOST and ${A-B}"],
-    ["${X:-${Y:-z}}", "${Y:-z}"],
+    ["${X:-${Y:-z}}", "${Y:-z}"], ["${A}", "${HOST}"],
   ];
   for (const [text, want] of table) assert.equal(url(text), want, text);
 });
 
-test("substituted text is not looked at again", () => {
-  assert.deepEqual(settings('backend: qdrant, url: "${A}"', { env: { A: "${B}", B: "no" } }), { url: "${B}" });
-});
-
-test("deferred references stay in the plan and no value leaks into it", () => {
-  const options: Options = { defer: true, env: { KEY: "secret" } };
-  assert.deepEqual(settings('backend: qdrant, url: "https://${HOST}:${PORT:-6333}/", api_key: "${KEY}"', options), {
-    url: { concat: ["https://", { env: "HOST" }, ":", { env: "PORT", default: "6333" }, "/"] }, api_key: { env: "KEY" },
-  });
+test("a map of the catalog that looks like an open reference is refused, not taken for one", () => {
+  for (const key of ["$env", "$concat"]) {
+    const text = `${HEAD}tools:\n${searchTool("find_it").replace("required: true", `required: true, embedding: { config: { headers: { a: { ${key}: HOME } } } }`)}`;
+    assert.deepEqual(diagnosed(text).filter(({ code }) => code === "VB1003").map(({ message }) => message), [`the key '${key}' of 'tools[0].query.embedding.config.headers.a' is reserved`]);
+    const guard = `${HEAD}tools:\n${searchTool("find_it", `    static_filters: [{ path: a, value: { ${key}: HOME } }]\n`)}`;
+    assert.ok(diagnosed(guard).some(({ severity }) => severity === "error"), "a tool's own filter");
+const builtin = `connections: { main: { backend: sqlite, path: a.db, builtin_defaults: { static_filters: [{ path: t, value: { ${key}: HOME } }] } } }\n`;
+    assert.ok(codesOf(builtin).includes("VB1003"), "a filter of built-ins");
+  }
 });
 
 test("each missing variable is reported once, at its first reference", () => {
   const found = diagnosed(`${connection('backend: qdrant, url: "${A} ${B}", api_key: "${A}"')}`).filter(({ code }) => code === "missing_env");
   assert.deepEqual(found.map(({ message, column }) => [message, column]), [["no value for A", 33], ["no value for B", 33]]);
-  assert.deepEqual(codesOf(connection('backend: qdrant, url: "${A}"'), { defer: true }), ["VB2024"], "deferred values are not missed");
+  assert.deepEqual(codesOf(connection('backend: qdrant, url: "${A}"'), { unfilled: true }), ["VB2024"], "without an environment nothing is missed");
 });
 
 test("references are allowed where facts allow them, and VB1003 everywhere else", () => {
@@ -159,10 +167,10 @@ test("built-ins follow the user's tools, in connection order", () => {
   assert.deepEqual(tools[1]?.at, ["connections", "b", "builtin_tools", "semantic_search"]);
 });
 
-test("a filter of builtin_defaults is in every built-in, its references filled", () => {
+test("a filter of builtin_defaults is in every built-in, its references open", () => {
   const text = `connections:\n  main: { backend: sqlite, path: a.db, builtin_tools: { semantic_search: true, count: true }, builtin_defaults: { collections: [c], static_filters: { must: [{ path: org, value: "\${ORG}" }] } } }\n`;
   const { tools } = resolved(text, { env: { ORG: "acme" } });
-  assert.deepEqual(tools.map(({ staticFilters }) => staticFilters.must.map(({ path, op, value }) => [path, op, value])), [[["org", "eq", "acme"]], [["org", "eq", "acme"]]]);
+  assert.deepEqual(tools.map(({ staticFilters }) => staticFilters.must.map(({ path, op, value }) => [path, op, value])), [[["org", "eq", { $env: "ORG" }]], [["org", "eq", { $env: "ORG" }]]]);
 });
 
 test("a user tool of the same name keeps the built-in out", () => {

@@ -8,11 +8,12 @@ export const HEAD = `tds_version: "2"\nconnections:\n  main: { backend: sqlite, 
 export interface Options {
   readonly env?: { readonly [name: string]: string };
   readonly target?: CompileOptions["target"];
-  readonly defer?: boolean;
+  /** Without an environment: references are not asked for values. */
+  readonly unfilled?: boolean;
 }
 
-export function optionsOf({ env = {}, target = "describe", defer = false }: Options): CompileOptions {
-  return { interpolation: defer ? { mode: "defer" } : { mode: "fill", env: new Map(Object.entries(env)) }, target };
+export function optionsOf({ env = {}, target = "describe", unfilled = false }: Options): CompileOptions {
+  return { ...(unfilled ? {} : { env: new Map(Object.entries(env)) }), target };
 }
 
 /** Compiles a text; by default as a description, so that what cannot run yet does not matter. */

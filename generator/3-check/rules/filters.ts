@@ -1,5 +1,7 @@
 /** Rules about filters: what each operator needs, what can be negated, and what the store can run (VB2004). */
 import { COMPARISON_OPS, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../../../runtime/abi/filter.js";
+import type { GuardOperand } from "../../../runtime/abi/plan.js";
+import { fill } from "../../../runtime/abi/references.js";
 import { CAPABILITIES, type Capabilities } from "../../../runtime/adapters/capabilities.js";
 import { show, type Reporter } from "../../diagnostics.js";
 import type { Path, ResolvedCondition, ResolvedConnection, ResolvedParameter } from "../../ir.js";
@@ -19,7 +21,8 @@ export const operands: Rule = ({ catalog }, reporter) => {
 };
 
 function checkOperands(must: readonly ResolvedCondition[], mustNot: readonly ResolvedCondition[], tool: string | null, reporter: Reporter): void {
-  for (const { op, value, at } of [...must, ...mustNot]) {
+  for (const { op, value: open, at } of [...must, ...mustNot]) {
+    const value = withStandIns(open, at);
     const want = operandProblem(op, value);
     if (want !== null) reporter.report("TS0216", { op, want, got: show(value) }, { path: [...at, "value"] }, { tool });
   }
@@ -41,13 +44,22 @@ export const staticFilters: Rule = (subject, reporter) => {
   for (const { tool, connection } of readsOf(subject)) {
     if (tool.origin !== "user") continue;
     const { must, mustNot } = tool.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(condition, condition.at, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkStatic(condition, connection, tool.name, reporter);
   }
   for (const connection of subject.catalog.connections) {
     const { must, mustNot } = connection.builtinDefaults.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(condition, condition.at, connection, null, reporter);
+    for (const condition of [...must, ...mustNot]) checkStatic(condition, connection, null, reporter);
   }
 };
+
+function checkStatic({ path, op, value, at }: ResolvedCondition, connection: ResolvedConnection, tool: string | null, reporter: Reporter): void {
+  checkCondition({ path, op, value: withStandIns(value, at) }, at, connection, tool, reporter);
+}
+
+/** References are filled when a program starts, always by texts: a text takes their place. A tool's own filters have none. */
+function withStandIns(value: GuardOperand, at: Path): Operand {
+  return (at[0] === "connections" ? fill(value, new Map(), new Set()) : value) as Operand;
+}
 
 export const parameterFilters: Rule = (subject, reporter) => {
   for (const { tool, connection } of readsOf(subject)) {

@@ -215,7 +215,7 @@ class Build {
     const compilations = together(read.map(({ value, diagnostics }, index): Compilation => {
       const isInstalled = catalogs[index]?.isInstalled;
       if (value === null || isInstalled === undefined) return { value: null, diagnostics, source: null, resolved: null };
-      const compilation = compile(value, { interpolation: { mode: "defer" }, target: "build", isInstalled });
+      const compilation = compile(value, { target: "build", isInstalled });
       return { ...compilation, diagnostics: [...diagnostics, ...compilation.diagnostics] };
     }));
     for (const [index, { diagnostics, source }] of compilations.entries()) await this.#report(diagnostics, source, read[index]?.value?.text ?? null);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
 import type { Program } from "../../../runtime/abi/call.js";
 import { checkArgs, type ToolDefinition, type Validator } from "../../../runtime/abi/params.js";
+import type { Env } from "../../../runtime/abi/references.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { exampleArguments, recordQueries } from "../../explain/record.js";
@@ -19,15 +20,16 @@ const NOWHERE = new URL("file:///");
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const given = readArguments(invocation.options["args"]);
-  const compiled = await load(invocation, io);
-  if (compiled === null) return EXIT.USAGE;
+  const loaded = await load(invocation, io);
+  if (loaded === null) return EXIT.USAGE;
+  const { compiled } = loaded;
   const tool = invocation.args[1] ?? "";
   const names = Object.keys(compiled.plans.tools);
   if (!names.includes(tool)) {
     io.stderr.write(unknownTool("explain", tool, names));
     return EXIT.USAGE;
   }
-  const explanation = await explain(compiled, tool, given);
+  const explanation = await explain(loaded, tool, given);
   if (typeof explanation === "string") {
     io.stderr.write(`toolsrv explain: --args: ${explanation}\n`);
     return EXIT.USAGE;
@@ -54,8 +56,13 @@ function readArguments(text: unknown): object | null {
   return value;
 }
 
-/** References stay open unless --env-file is given: nothing that is shown depends on their values. */
-async function load({ args, options }: Invocation, io: Io): Promise<Compiled | null> {
+interface Loaded {
+  readonly compiled: Compiled;
+  readonly env: Env;
+}
+
+/** Native queries show the values of --env-file; without the flag, references are shown as the catalog writes them. */
+async function load({ args, options }: Invocation, io: Io): Promise<Loaded | null> {
   const shown = args[0] ?? "";
   const envFile = options["env-file"];
   const [catalog, env] = await Promise.all([
@@ -68,10 +75,10 @@ async function load({ args, options }: Invocation, io: Io): Promise<Compiled | n
     return null;
   }
   const { value, diagnostics, source } = compile(catalog.value, {
-    interpolation: env === null ? { mode: "defer" } : { mode: "fill", env: env.value }, target: "describe",
+    ...(env === null ? {} : { env: env.value }), target: "describe",
   });
   print(diagnostics, source, catalog.value.text, io);
-  return value;
+  return value === null ? null : { compiled: value, env: env?.value ?? new Map() };
 }
 
 function print(diagnostics: readonly Diagnostic[], source: Compilation["source"], text: string | null, io: Io): void {
@@ -79,7 +86,7 @@ function print(diagnostics: readonly Diagnostic[], source: Compilation["source"]
 }
 
 /** The explanation, or what is wrong with the arguments. */
-async function explain(compiled: Compiled, tool: string, given: object | null): Promise<Explanation | string> {
+async function explain({ compiled, env }: Loaded, tool: string, given: object | null): Promise<Explanation | string> {
   const { plans, certificates } = compiled;
   const program = programOf(plans, { base: NOWHERE });
   const definition = plans.definitions.find(({ name }) => name === tool) as ToolDefinition;
@@ -89,7 +96,7 @@ async function explain(compiled: Compiled, tool: string, given: object | null): 
   for (const args of given === null ? exampleArguments(plan, plans.inputs[tool]?.params ?? []) : [given]) {
     const checked = checkArgs(validator, args);
     if (!checked.success) return checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`).join("; ");
-    calls.push({ arguments: checked.data as object, ...(await queriesOf(program, tool, checked.data as object)) });
+    calls.push({ arguments: checked.data as object, ...(await queriesOf(program, tool, checked.data as object, env)) });
   }
   const { title, description, inputSchema } = definition;
   return {
@@ -110,9 +117,9 @@ function callersOf({ plans, certificates }: Compiled, tool: string): Explanation
   return { roles, denied: rbac.deny_tools.includes(tool), claim: rbac.role_claim, default_role: rbac.default_role };
 }
 
-async function queriesOf(program: Program, tool: string, args: object): Promise<Omit<ExplainedCall, "arguments">> {
+async function queriesOf(program: Program, tool: string, args: object, env: Env): Promise<Omit<ExplainedCall, "arguments">> {
   try {
-    return { native: await recordQueries(program, tool, args), refused: null };
+    return { native: await recordQueries(program, tool, args, env), refused: null };
   } catch (error) {
     if (!isToolError(error) && !isBackendError(error)) throw error;
     return { native: [], refused: error.message };

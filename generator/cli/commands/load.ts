@@ -1,11 +1,12 @@
 /** `toolsrv load`: fills a collection of an embedded store. The only command that writes to one. */
 import { resolve } from "node:path";
+import type { Compiled } from "../../compile.js";
 import { LOAD_TYPES, snakeCase, type LoadType } from "../../load/convert.js";
 import type { LoadCounts } from "../../load/load.js";
 import { createProgress } from "../../load/progress.js";
 import { decode, formatOf, readRecords } from "../../load/source.js";
 import { loadTarget, type LoadTarget } from "../../load/target.js";
-import { openCatalog } from "../../printers/open-catalog.js";
+import { openCatalog, type OpenedCatalog } from "../../printers/open-catalog.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 
@@ -31,7 +32,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   if (catalog === null) return EXIT.USAGE;
   if (order.source !== "-" && !(await io.host.exists(resolve(io.cwd, order.source)))) throw new UsageError(`there is no file '${order.source}'`);
   try {
-    return await load(order, loadTarget(catalog.compiled, order.connection, order.collection, catalog.base), io);
+    return await load(order, loadTarget(await filled(catalog), order.connection, order.collection, catalog.base), io);
   } catch (error) {
     const problem = await problemOf(error);
     if (problem === null) throw error;
@@ -39,6 +40,14 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     return EXIT.USAGE;
   }
 };
+
+/** The catalog with the values of its references: loading needs the real path and the real embedding. */
+async function filled({ compiled, env }: OpenedCatalog): Promise<Compiled> {
+  const { fillProgram } = await import("../../../runtime/call/fill-program.js");
+  const { plans } = compiled;
+  const { connections, embeddings } = fillProgram({ ...plans, plans: plans.tools }, env);
+  return { ...compiled, plans: { ...plans, connections, embeddings } };
+}
 
 function readOrder({ args, options }: Invocation): Order {
   const text = (name: string): string | null => (typeof options[name] === "string" ? options[name] : null);

@@ -58,7 +58,7 @@ function readOrder({ args, options }: Invocation): Order {
 }
 
 function compileText(path: string, text: string): Compilation {
-  return compile({ path, text }, { interpolation: { mode: "defer" }, target: "describe" });
+  return compile({ path, text }, { target: "describe" });
 }
 
 /** A migration that changes what the catalog means is a bug, whatever the catalog. */

@@ -78,7 +78,7 @@ async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
   }
   const compilations = together(await Promise.all(read.map(async (catalog) => {
     const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
-    return compile(catalog, { interpolation: { mode: "fill", env }, isInstalled });
+    return compile(catalog, { env, isInstalled });
   })));
   for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io);
   const projects = compilations.flatMap(({ value }, index): Project[] => {

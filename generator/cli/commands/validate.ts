@@ -2,6 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { isBackendError } from "../../../runtime/abi/errors.js";
 import type { Json } from "../../../runtime/abi/plan.js";
+import { fill, missingNames, type Env } from "../../../runtime/abi/references.js";
 import { clashOf } from "../../../runtime/abi/projects.js";
 import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.js";
 import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
@@ -71,18 +72,18 @@ async function validate(invocation: Invocation, io: Io): Promise<readonly Outcom
   const env = await readValues(invocation, io);
   // A file that can't be read is a diagnostic like any other, so that every format has something to show.
   if (env.value === null) return [unread("", env.diagnostics)];
-  const interpolation = { mode: "fill", env: env.value } as const;
+  const values = env.value;
   const read = await Promise.all(invocation.args.map(async (shown) => ({ shown, ...(await readCatalog(io.host, resolve(io.cwd, shown), shown)) })));
   const compilations = together(await Promise.all(read.map(async ({ value: catalog, diagnostics }): Promise<Compilation> => {
     if (catalog === null) return { value: null, diagnostics, source: null, resolved: null };
     const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
-    return compile(catalog, { interpolation, target: "validate", enterprise, packs: packsOf(invocation), isInstalled });
+    return compile(catalog, { env: values, target: "validate", enterprise, packs: packsOf(invocation), isInstalled });
   })));
   return Promise.all(compilations.map(async (result, index) => {
     const { shown, value: catalog } = read[index] as (typeof read)[number];
     if (catalog === null) return unread(shown, result.diagnostics);
     const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
-    const diagnostics = await withLive(offline, invocation, result, catalog, io);
+    const diagnostics = await withLive(offline, invocation, result, catalog, values, io);
     const compiled = hasErrors(diagnostics) ? null : result.value;
     return {
       file: shown,
@@ -121,15 +122,15 @@ async function policyDiagnostics({ options }: Invocation, { resolved }: Compilat
 }
 
 /** The diagnostics with what the stores say; those of the catalog, the profile and the policies stay. */
-async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved }: Compilation, catalog: SourceFile, io: Io): Promise<readonly Diagnostic[]> {
+async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved }: Compilation, catalog: SourceFile, env: Env, io: Io): Promise<readonly Diagnostic[]> {
   const embed = options["live-embed"] === true;
   if ((options["live"] !== true && !embed) || resolved === null) return offline;
   const live = await import("../../3-check/live.js");
   const base = dirname(resolve(io.cwd, catalog.path));
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
   const asked = live.collectionsToAsk(resolved);
-  const connections = await Promise.all(resolved.connections.map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), base, signal)));
-  const embeddings = embed ? await Promise.all(live.embeddingsToAsk(resolved).map((embedding) => askEmbedder(embedding, signal))) : [];
+  const connections = await Promise.all(withValues(resolved.connections, env).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), base, signal)));
+  const embeddings = embed ? await Promise.all(withValues(live.embeddingsToAsk(resolved), env).map((embedding) => askEmbedder(embedding, signal))) : [];
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter);
   return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
@@ -137,6 +138,11 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
 
 /** Milliseconds for all stores together. */
 const LIVE_TIMEOUT_MS = 20_000;
+
+/** What can be asked, its references filled; missing values were reported by the compiler. */
+function withValues<T>(parts: readonly T[], env: Env): readonly T[] {
+  return parts.filter((part) => missingNames(part, env).length === 0).map((part) => fill(part, env, new Set()) as T);
+}
 
 async function askStore({ name, backend, settings }: ResolvedConnection, collections: ReadonlySet<string>, base: string, signal: AbortSignal): Promise<LiveConnection> {
   const { ADAPTERS } = await import("../../../runtime/adapters/table.js");

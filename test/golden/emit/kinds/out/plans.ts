@@ -9,7 +9,7 @@ export const catalog = {
 
 export const settings = {} as const satisfies rt.ServePlan;
 
-// "env" marks a value that is read when the server starts; no secret is written here.
+// "$env" marks a value that is read when the server starts; no secret is written here.
 export const connections = {
   shop: { backend: "sqlite", settings: { path: "./shop.db" } },
 } as const satisfies { readonly [name: string]: rt.ConnectionPlan };

@@ -10,7 +10,7 @@ export const catalog = {
 
 export const settings = {} as const satisfies rt.ServePlan;
 
-// "env" marks a value that is read when the server starts; no secret is written here.
+// "$env" marks a value that is read when the server starts; no secret is written here.
 export const connections = {
   "it's \"my\" ${ ": { backend: "sqlite", settings: { path: "./a\"b`c${d.db" } },
   ["__proto__"]: { backend: "sqlite", settings: { path: "./proto.db" } },

@@ -19,7 +19,7 @@ export const settings = {
   },
 } as const satisfies rt.ServePlan;
 
-// "env" marks a value that is read when the server starts; no secret is written here.
+// "$env" marks a value that is read when the server starts; no secret is written here.
 export const connections = {
   main: { backend: "sqlite", settings: { path: "./support.db" } },
 } as const satisfies { readonly [name: string]: rt.ConnectionPlan };
