@@ -96,6 +96,8 @@ export interface CallRows {
   /** Set by `count`: reported instead of the number of rows. */
   readonly total?: number;
   readonly compiledQuery: Json;
+  /** The rows were redacted before steps reshaped them; redacting again would hash a hash. */
+  readonly redacted?: true;
 }
 
 /** The result of every tool call; all keys always present. */

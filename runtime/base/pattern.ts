@@ -1,41 +1,76 @@
 /**
- * Redaction patterns: catalogs write them in the dialect of Python's `re`, the runtime runs JavaScript's.
- * Pure; the compiler refuses with it what can't be translated, the runtime redacts with it.
+ * Patterns for redaction: written in the dialect of Python's `re`, run by re2js, whose time is linear in the text for
+ * every pattern and every text. What RE2 cannot express (lookahead, backreferences) is refused when it is compiled.
+ * Where a word boundary of Unicode text cannot be expressed exactly, the translation matches more, never less.
  */
+import { createRequire } from "node:module";
 
 /** A regular expression and its replacement, ready to run. */
 export interface Pattern {
-  readonly regex: RegExp;
+  readonly regex: Regex;
+  /** Index of the group that the author calls 1, 2, …; the translation adds groups of its own. */
+  readonly groups: readonly number[];
+  /** Groups that matched a line feed before the end of the text; they are kept. */
+  readonly kept: readonly number[];
   readonly replacement: readonly ReplacementPart[];
 }
 
 /** Literal text, or the group that stands in its place. */
 export type ReplacementPart = { readonly text: string } | { readonly group: number | string };
 
-/** What Python's classes hold for Unicode text; usable inside brackets. */
-const DIGIT = "\\p{Nd}";
-const WORD = "\\p{L}\\p{N}_";
-const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
-const START = "(?<![\\s\\S])";
-const END = "(?![\\s\\S])";
+type Regex = import("re2js").RE2JS;
+type Engine = typeof import("re2js");
+
+/** Loaded by the first pattern: most programs have none, and the engine takes longer than the rest of a start. */
+let engine: Engine | null = null;
+const load = (): Engine => (engine ??= createRequire(import.meta.url)("re2js") as Engine);
+
+/** What a class holds, usable inside brackets: for Unicode text as in Python, and under the flag `a`. */
+interface Classes {
+  readonly digit: string;
+  readonly word: string;
+  readonly space: string;
+  readonly ascii: boolean;
+}
+const UNICODE: Classes = { digit: "\\p{Nd}", word: "\\p{L}\\p{N}_", space: "\\t-\\r\\x1c-\\x20\\x{85}\\p{Z}", ascii: false };
+const ASCII: Classes = { digit: "0-9", word: "0-9A-Za-z_", space: "\\t-\\r\\x20", ascii: true };
 
 /**
  * Translates one pattern and its replacement.
- * @throws SyntaxError with the reason, when the pattern is wrong or uses what JavaScript can't express.
+ * @throws SyntaxError with the reason, when the pattern is wrong or uses what a linear-time engine can't express.
  */
 export function compilePattern(source: string, replacement: string): Pattern {
   const { body, flags } = takeFlags(source);
-  return { regex: new RegExp(translate(body, flags.includes("m")), `gu${flags}`), replacement: parseReplacement(replacement) };
+  const { text, groups, kept } = translate(body, flags.includes("m"), flags.includes("a") ? ASCII : UNICODE);
+  const { RE2JS } = load();
+  let bits = RE2JS.LOOKBEHINDS;
+  if (flags.includes("i")) bits |= RE2JS.CASE_INSENSITIVE;
+  if (flags.includes("m")) bits |= RE2JS.MULTILINE;
+  if (flags.includes("s")) bits |= RE2JS.DOTALL;
+  try {
+    return { regex: RE2JS.compile(text, bits), groups, kept, replacement: parseReplacement(replacement) };
+  } catch (error) {
+    throw new SyntaxError(error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : String(error));
+  }
 }
 
 /** The text with every match replaced. A group that took no part is empty. */
-export function replaceAll(text: string, { regex, replacement }: Pattern): string {
-  return text.replace(regex, (...match: unknown[]) => {
-    const last = match.at(-1);
-    const named = (typeof last === "object" && last !== null ? last : {}) as { readonly [name: string]: string | undefined };
-    const group = (key: number | string): string => (typeof key === "number" ? (match[key] as string | undefined) : named[key]) ?? "";
-    return replacement.map((part) => ("text" in part ? part.text : group(part.group))).join("");
-  });
+export function replaceAll(text: string, { regex, groups, kept, replacement }: Pattern): string {
+  const matcher = regex.matcher(text);
+  let out = "";
+  let from = 0;
+  while (matcher.find()) {
+    const group = (key: number | string): string => {
+      if (typeof key === "string") return matcher.getNamedGroups()[key] ?? "";
+      const index = key === 0 ? 0 : groups[key - 1];
+      return index === undefined ? "" : (matcher.group(index) ?? "");
+    };
+    out += text.slice(from, matcher.start());
+    for (const part of replacement) out += "text" in part ? part.text : group(part.group);
+    for (const index of kept) out += matcher.group(index) ?? "";
+    from = matcher.end();
+  }
+  return out + text.slice(from);
 }
 
 /** Flags at the start, `(?im)`; anywhere else Python refuses them too. */
@@ -43,75 +78,139 @@ function takeFlags(source: string): { readonly body: string; readonly flags: str
   const match = /^\(\?([a-zA-Z]+)\)/.exec(source);
   if (match === null) return { body: source, flags: "" };
   const letters = [...new Set(match[1] ?? "")].filter((letter) => letter !== "u");
-  const unknown = letters.find((letter) => !"ims".includes(letter));
-  if (unknown !== undefined) throw new SyntaxError(`the flag '${unknown}' is not supported; i, m, s and u are`);
-  return { body: source.slice(match[0].length), flags: letters.sort().join("") };
+  const unknown = letters.find((letter) => !"aims".includes(letter));
+  if (unknown !== undefined) throw new SyntaxError(`the flag '${unknown}' is not supported; a, i, m, s and u are`);
+  return { body: source.slice(match[0].length), flags: letters.join("") };
 }
 
 /** One piece of a pattern: an escape, a set, a group opening, or a single character. */
-const PIECE = /\\(?:U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[1-9]\d?|[\s\S]|$)|\[\^?\]?(?:\\[\s\S]|[^\]\\])*(?:\]|$)|\(\?P<|\(\?P=\w+\)|\{\d*,?\d*\}|[\s\S]/gu;
+const PIECE = /\\(?:U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[1-9]\d?|[\s\S]|$)|\[\^?\]?(?:\\[\s\S]|[^\]\\])*(?:\]|$)|\(\?P<\w*>|\(\?P=\w*\)?|\(\?(?:<?[=!]|>|\(|#|:|)|\(|\{\d*,?\d*\}|[\s\S]/gu;
 
-function translate(source: string, multiline: boolean): string {
-  return Array.from(source.matchAll(PIECE), ([piece]) => translatePiece(piece, multiline)).join("");
+interface Translation {
+  readonly text: string;
+  readonly groups: readonly number[];
+  readonly kept: readonly number[];
 }
 
-function translatePiece(piece: string, multiline: boolean): string {
-  if (piece.startsWith("\\")) return translateEscape(piece, false);
-  if (piece.startsWith("[")) return translateSet(piece);
-  if (piece === "(?P<") return "(?<";
-  if (piece.startsWith("(?P=")) return `\\k<${piece.slice(4, -1)}>`;
-  // Python's $ also stands before a line feed that ends the text.
-  if (piece === "$" && !multiline) return `(?=\\n?${END})`;
+function translate(source: string, multiline: boolean, classes: Classes): Translation {
+  const groups: number[] = [];
+  const kept: number[] = [];
+  let opened = 0;
+  const pieces = Array.from(source.matchAll(PIECE), ([piece]) => piece);
+  const text = pieces.map((piece, index) => {
+    if (piece === "(" || piece.startsWith("(?P<")) {
+      groups.push(++opened);
+      return piece;
+    }
+    // Python's $ also matches before a line feed that ends the text: it is matched here, and kept by replaceAll.
+    if (piece === "$" && !multiline) {
+      kept.push(++opened);
+      return "(\\n?)\\z";
+    }
+    // A boundary that a word follows is exact: nothing of a word stands before it.
+    if (piece === "\\b" && isWord(pieces[index + 1]) && !isOptional(pieces[index + 2])) return `(?<![${classes.word}])`;
+    return translatePiece(piece, classes);
+  }).join("");
+  return { text, groups, kept };
+}
+
+function isWord(piece: string | undefined): boolean {
+  return piece !== undefined && (piece === "\\w" || piece === "\\d" || /^[\p{L}\p{N}_]$/u.test(piece));
+}
+
+function isOptional(piece: string | undefined): boolean {
+  return piece !== undefined && /^(?:[*?]|\{0|\{,)/.test(piece);
+}
+
+function translatePiece(piece: string, classes: Classes): string {
+  if (piece.startsWith("\\")) return translateEscape(piece, classes);
+  if (piece.startsWith("[")) return translateSet(piece, classes);
+  if (piece.startsWith("(?")) return translateGroup(piece);
   if (piece.startsWith("{") && piece.length > 1) return /\d/.test(piece) ? piece.replace("{,", "{0,") : piece.replace(/[{}]/g, "\\$&");
   return piece === "{" || piece === "}" || piece === "]" ? `\\${piece}` : piece;
 }
 
-/** In Python a "]" that stands first is a member, and so is every "[". */
-function translateSet(set: string): string {
-  if (set.length < 3 || !set.endsWith("]")) throw new SyntaxError("a set has no closing ]");
-  const open = set.startsWith("[^") ? "[^" : "[";
-  const members = set.slice(open.length, -1).replace(/\\[\s\S]|[[\]]/gu, (member) => (member.startsWith("\\") ? translateEscape(member, true) : `\\${member}`));
-  return `${open}${members}]`;
+function translateGroup(piece: string): string {
+  if (piece === "(?=" || piece === "(?!") throw new SyntaxError("lookahead (?=…) and (?!…) is not supported: a linear-time engine cannot run it");
+  if (piece.startsWith("(?P=")) throw new SyntaxError("backreferences (?P=name) are not supported: a linear-time engine cannot run them");
+  if (piece === "(?>" || piece === "(?(" || piece === "(?#") throw new SyntaxError(`groups with ${piece} are not supported`);
+  return piece;
 }
 
-function translateEscape(escape: string, inSet: boolean): string {
+/** In Python a "]" that stands first is a member, and so is every "[". */
+function translateSet(set: string, classes: Classes): string {
+  if (set.length < 3 || !set.endsWith("]")) throw new SyntaxError("a set has no closing ]");
+  const negated = set.startsWith("[^");
+  // Classes of everything but something; beside other members they become an alternative.
+  const others: string[] = [];
+  const members = set.slice(negated ? 2 : 1, -1).replace(/\\(?:U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\s\S])|[[\]]/gu, (member) => {
+    if (!member.startsWith("\\")) return `\\${member}`;
+    const all = complement(member.slice(1), classes);
+    if (all === null) return memberEscape(member, classes);
+    if (negated) throw new SyntaxError(`${member} inside [^...] is not supported`);
+    others.push(all);
+    return "";
+  });
+  const own = members === "" ? [] : [`[${negated ? "^" : ""}${members}]`];
+  const parts = [...own, ...others];
+  return parts.length === 1 ? (parts[0] ?? "") : `(?:${parts.join("|")})`;
+}
+
+function complement(letter: string, { digit, word, space }: Classes): string | null {
+  return letter === "D" ? `[^${digit}]` : letter === "W" ? `[^${word}]` : letter === "S" ? `[^${space}]` : null;
+}
+
+function translateEscape(escape: string, classes: Classes): string {
+  const letter = escape.slice(1, 2);
+  const { word, ascii } = classes;
+  if (/[1-9]/.test(letter)) throw new SyntaxError(`backreferences (\\${letter}) are not supported: a linear-time engine cannot run them`);
+  switch (letter) {
+    case "d":
+    case "w":
+    case "s":
+      return `[${memberEscape(escape, classes)}]`;
+    case "b":
+      // RE2's \b knows ASCII only. Before a word: nothing of a word stands behind; after one: RE2's own, or a letter beyond ASCII.
+      return ascii ? "\\b" : `(?:\\b|(?<![${word}])|(?<=[^\\x00-\\x7f]))`;
+    case "B":
+      return ascii ? "\\B" : `(?:\\B|(?<=[${word}]))`;
+    case "A":
+      return "\\A";
+    case "Z":
+      return "\\z";
+    default:
+      return complement(letter, classes) ?? memberEscape(escape, classes);
+  }
+}
+
+/** An escape that may stand inside a set. */
+function memberEscape(escape: string, { digit, word, space }: Classes): string {
   const letter = escape.slice(1, 2);
   switch (letter) {
     case "":
       throw new SyntaxError("the pattern ends with a backslash");
     case "d":
-      return inSet ? DIGIT : `[${DIGIT}]`;
+      return digit;
     case "w":
-      return inSet ? WORD : `[${WORD}]`;
-    case "D":
-      return "\\P{Nd}";
-    case "W":
-      if (inSet) throw new SyntaxError("\\W inside [...] is not supported");
-      return `[^${WORD}]`;
+      return word;
+    case "s":
+      return space;
     case "b":
-      return inSet ? "\\x08" : BOUNDARY;
-    case "B":
-      return `(?!${BOUNDARY})`;
-    case "A":
-      return START;
-    case "Z":
-      return END;
+      return "\\x08";
     case "a":
       return "\\x07";
     case "0":
       return "\\x00";
+    case "x":
+    case "u":
     case "U":
-      return `\\u{${escape.slice(2).replace(/^0+(?=.)/, "")}}`;
+      if (escape.length === 2) throw new SyntaxError(`the escape ${escape} needs its digits`);
+      return `\\x{${escape.slice(2).replace(/^0+(?=.)/, "")}}`;
     default:
-      return otherEscape(escape, letter, inSet);
+      if (/[nrtfv]/.test(letter)) return escape;
+      if (/[A-Za-z0-9]/.test(letter)) throw new SyntaxError(`the escape \\${letter} is not supported`);
+      return /[!-/:-@[-`{-~]/.test(letter) ? `\\${letter}` : escape.slice(1);
   }
-}
-
-function otherEscape(escape: string, letter: string, inSet: boolean): string {
-  if (/[sSnrtfvux1-9]/.test(letter)) return escape;
-  if (/[A-Za-z]/.test(letter)) throw new SyntaxError(`the escape \\${letter} is not supported`);
-  // JavaScript takes a backslash only before characters that need one.
-  return /[\\^$.*+?()[\]{}|/]/.test(letter) || (inSet && letter === "-") ? escape : letter;
 }
 
 const REPLACEMENT_ESCAPE = /\\(?:g<(\w+)>|(\d{1,2})|([nrt\\]))/g;

@@ -6,6 +6,7 @@ import type { BoundRead, CallArgs, CallContext, CallRows, CallWatch } from "../a
 import type { PipelinePlan, PipelineStep } from "../abi/plan.js";
 import { bindLimit } from "./bind.js";
 import type { ExprScope } from "./expression.js";
+import { redactRows } from "./redact.js";
 import { search } from "./search.js";
 import { needsAllRows, runStep } from "./steps.js";
 
@@ -28,11 +29,11 @@ export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallA
   let k = ordering && bound.text === null ? most : Math.min(requested * factor, most);
   for (let attempt = 1; ; attempt++) {
     const found = await search({ ...bound, limit: k }, call);
-    const rows = runSteps(plan, found.rows, args, call);
+    const rows = runSteps(plan, redactRows(found.rows, plan.output, call), args, call);
     const exhausted = found.rows.length < k;
     if (exhausted || rows.length >= requested || k >= most) {
       const cutShort = !exhausted && (rows.length < requested || (ordering && bound.text === null));
-      return { ...found, rows: rows.slice(0, requested), mayBeIncomplete: cutShort };
+      return { ...found, rows: rows.slice(0, requested), mayBeIncomplete: cutShort, redacted: true };
     }
     k = attempt >= ATTEMPTS - 1 ? most : Math.min(k * WIDENING, most);
   }

@@ -4,7 +4,7 @@ import type { Row } from "../abi/filter.js";
 import { covers, readField } from "../base/paths.js";
 import type { OutputPlan, ToolPlan } from "../abi/plan.js";
 import { envelope } from "./envelope.js";
-import { compileRedaction, redactRecord, type RedactRule } from "./redact.js";
+import { redactRecord, rulesOf, type RedactRule } from "./redact.js";
 
 /** Result warning: a projected field was missing from at least one row. */
 export const FIELD_MISSING = "VB4001";
@@ -18,11 +18,11 @@ const DEFAULT_SUFFIX = "…";
 export function shape(plan: ToolPlan, found: CallRows, call: CallContext): Envelope {
   if (plan.kind === "count" || plan.kind === "meta") return envelope(found.rows, found, call);
   const { output } = plan;
-  const rules = call.services.once(output, () => compileRedaction(output.redact ?? []));
+  const rules = rulesOf(output, call);
   let missing = false;
   const rows = found.rows.map((row) => {
     const shaped: Row = {};
-    const source = rules.length === 0 ? row : redactRecord(row, rules);
+    const source = rules.length === 0 || found.redacted === true ? row : redactRecord(row, rules);
     if (output.fields === undefined) copyPayload(source, shaped);
     else missing = project(output.fields, source, rules, shaped) || missing;
     if (output.max_field_length !== undefined) shortenAll(shaped, output.max_field_length, output.truncate_suffix ?? DEFAULT_SUFFIX);

@@ -76,9 +76,8 @@ function compareValues(a: unknown, b: unknown): number {
   return TYPE_ORDER.indexOf(typeof a) - TYPE_ORDER.indexOf(typeof b);
 }
 
-/** Only the listed fields, as far as any row has them; `_id` and `_score` go too unless they are listed. */
+/** Only the listed fields, as far as any row has them; `_id` and `_score` go too unless they are listed. Never more than listed. */
 function projectRows(rows: readonly Row[], fields: readonly string[]): readonly Row[] {
   const present = fields.filter((field) => hasField(rows, field));
-  if (present.length === 0) return rows;
   return rows.map((row) => Object.fromEntries(present.map((field) => [field, readField(row, field) ?? null])));
 }

@@ -125,6 +125,25 @@ test("sort is stable, nulls last unless said otherwise, and leaves unknown field
   assert.equal(await ids(true, "last", "gone"), "123456");
 });
 
+test("whole records are redacted before any step: no projection of a parent or a part shows the value", async () => {
+  const rows = [{ _id: "1", user: { email: "ann@home.org", name: "Ann" }, n: 1 }, { _id: "2", "user.email": "bob@home.org", n: 2 }, { _id: "3", user: [{ email: "cay@home.org" }], n: 3 }];
+  const shown = async (path: string, mode: "omit" | "hash" | "mask", ...fields: string[]): Promise<string> =>
+    JSON.stringify((await runOver(rows, { steps: [{ kind: "project", fields }, { kind: "sort", by: "n", desc: false, nulls: "last" }], output: { redact: [{ path, mode }] } })).rows);
+  for (const mode of ["omit", "hash", "mask"] as const) {
+    for (const [path, field] of [["user.email", "user"], ["user.email", "user.email"], ["user", "user.email"], ["user", "user"]] as const) {
+      const text = await shown(path, mode, field, "n");
+      for (const secret of ["ann", "bob", "cay"]) assert.ok(!text.includes(`${secret}@`), `${mode} ${path}, project ${field}: ${text}`);
+    }
+  }
+  const hash = (await runOver(rows.slice(1, 2), { steps: [], output: { redact: [{ path: "user.email", mode: "hash" }] } })).rows[0]?.["user.email"];
+  assert.equal((await runOver(rows.slice(1, 2), { steps: [{ kind: "project", fields: ["user.email"] }], output: { redact: [{ path: "user.email", mode: "hash" }] } })).rows[0]?.["user.email"], hash, "hashed once");
+});
+
+test("a projection of fields that no row has shows nothing, not everything", async () => {
+  const result = await runOver([{ _id: "1", email: "ann@home.org", note: "secret" }], { steps: [{ kind: "project", fields: ["email"] }], output: { redact: [{ path: "email", mode: "omit" }] } });
+  assert.deepEqual(result.rows, [{}]);
+});
+
 test("project keeps what is listed, nested paths as one key, and the id only when listed", async () => {
   const rows = [{ _id: "1", a: { b: 1 }, c: 2 }, { _id: "2", c: 3 }];
   const project = async (...fields: string[]) => (await runOver(rows, { steps: [{ kind: "project", fields }] })).rows;

@@ -58,13 +58,29 @@ test("pattern replaces in order, with groups", () => {
 });
 
 test("null stays null but for omit, which removes the key", () => {
-  for (const mode of ["hash", "mask", "pattern"] as const) assert.equal(redacted({ mode }, null), null);
+  for (const mode of ["hash", "mask", "pattern"] as const) assert.equal(redacted({ mode, patterns: [{ regex: "n", replacement: "" }] }, null), null);
   assert.deepEqual(shaped({ redact: [{ path: "x", mode: "omit" }] }, { x: null, y: 1 }).rows, [{ y: 1 }]);
 });
 
 test("of several rules for one path the last counts", () => {
   const redact: readonly RedactPlan[] = [{ path: "x", mode: "omit" }, { path: "x", mode: "mask" }];
-  assert.deepEqual(shaped({ redact }, { x: "a" }).rows, [{ x: "***" }]);
+  for (const order of [redact, redact.toReversed()]) assert.deepEqual(shaped({ redact: order }, { x: "a" }).rows, [{}]);
+  const one: RedactPlan = { path: "x", mode: "pattern", patterns: [{ regex: "a", replacement: "1" }] };
+  const other: RedactPlan = { path: "x", mode: "pattern", patterns: [{ regex: "b", replacement: "2" }] };
+  assert.deepEqual(shaped({ redact: [one, other] }, { x: "abc" }).rows, [{ x: "12c" }], "the patterns of both");
+  assert.deepEqual(shaped({ redact: [one, { path: "x", mode: "pattern" }] }, { x: "abc" }).rows, [{}]);
+});
+
+test("mode pattern without patterns removes the value", () => {
+  for (const patterns of [undefined, []]) {
+    const rule: RedactPlan = { path: "x", mode: "pattern", ...(patterns === undefined ? {} : { patterns }) };
+    assert.deepEqual(shaped({ redact: [rule] }, { x: "secret", y: 1 }).rows, [{ y: 1 }]);
+  }
+});
+
+test("a text that is too long for patterns is replaced whole", () => {
+  const redact: readonly RedactPlan[] = [{ path: "x", mode: "pattern", patterns: [{ regex: "b", replacement: "" }] }];
+  assert.deepEqual(shaped({ redact }, { x: "a".repeat(100_001) }).rows, [{ x: "***" }]);
 });
 
 test("redaction reaches nested values, lists of objects and keys that hold the dots", () => {
@@ -72,11 +88,16 @@ test("redaction reaches nested values, lists of objects and keys that hold the d
   assert.deepEqual(shaped({ redact }, { user: { mail: "a@b.c", name: "Ann" } }).rows, [{ user: { mail: "***@b.c", name: "Ann" } }]);
   assert.deepEqual(shaped({ redact }, { user: [{ mail: "a@b.c" }, { mail: ["x", "d@e.f"] }] }).rows, [{ user: [{ mail: "***@b.c" }, { mail: ["***", "***@e.f"] }] }]);
   assert.deepEqual(shaped({ redact }, { "user.mail": "a@b.c" }).rows, [{ "user.mail": "***@b.c" }]);
+  const deep: readonly RedactPlan[] = [{ path: "a.b.c", mode: "omit" }];
+  const spellings = [{ a: { b: { c: 1, d: 2 } } }, { "a.b": { c: 1, d: 2 } }, { a: { "b.c": 1, d: 2 } }, { "a.b.c": 1, d: 2 }, { a: [{ "b.c": 1 }], d: 2 }, { "a.b": [{ c: 1 }, [{ c: 1 }]], d: 2 }, { "a.b.c.e": 1, d: 2 }, { a: { "b.c.e": [1], d: 2 } }];
+  for (const row of spellings) assert.ok(!JSON.stringify(shaped({ redact: deep }, row).rows).includes("1"), JSON.stringify(row));
+  assert.deepEqual(shaped({ redact: deep }, { "a.bc": 1, ab: 1, "a.b.cd": 1, "a.b": 1 }).rows, [{ "a.bc": 1, ab: 1, "a.b.cd": 1, "a.b": 1 }], "other fields stay");
 });
 
 test("no projection shows what a rule on a part or on the whole of it hides", () => {
   assert.deepEqual(shaped({ fields: ["user"], redact: [{ path: "user.mail", mode: "omit" }] }, { user: { mail: "a@b.c", name: "Ann" } }).rows, [{ user: { name: "Ann" } }]);
   assert.deepEqual(shaped({ fields: ["user.mail"], redact: [{ path: "user", mode: "hash" }] }, { user: { mail: "a@b.c" } }).rows, [{ "user.mail": null }]);
+  assert.deepEqual(shaped({ fields: ["user.mail"], redact: [{ path: "user", mode: "hash" }] }, { "user.mail": "a@b.c" }).rows.map((row) => row["user.mail"] === "a@b.c"), [false], "a stored key below the path");
   const omitted = shaped({ fields: ["user.mail", "n"], redact: [{ path: "user", mode: "omit" }] }, { user: { mail: "a@b.c" }, n: 1 });
   assert.deepEqual([omitted.rows, omitted.warnings], [[{ n: 1 }], []]);
 });
