@@ -8,9 +8,9 @@ import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
 import { parseEnvFile } from "./2-resolve/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
-import { certify } from "./3-check/guard.js";
-import { certifyRoles } from "./3-check/guard-roles.js";
 import { plan } from "./4-plan/index.js";
+import { certify } from "./proof/certify.js";
+import { readStockYaml } from "./proof/stock-yaml.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
 import type { Host } from "./host.js";
 import type { Checked, Diagnostic, GuardCertificate, Pass, Plans, Resolved, SourceFile } from "./ir.js";
@@ -47,16 +47,12 @@ export function compile(source: SourceFile, options: CompileOptions = {}): Compi
   const checked = front.value;
   if (checked === null) return { ...front, value: null };
   const plans = plan(checked);
-  const guard = certify(plans.tools, checked);
-  const callers = certifyRoles(plans.settings, checked);
-  const diagnostics = [...front.diagnostics, ...guard.diagnostics, ...callers.diagnostics];
-  if (guard.value === null || hasErrors(diagnostics)) return { ...front, diagnostics, value: null };
-  const certificates = guard.value.map((certificate) => withCallers(certificate, callers.value?.get(certificate.tool)));
-  return { ...front, diagnostics, value: { plans, certificates, checked } };
-}
-
-function withCallers(certificate: GuardCertificate, callers: readonly string[] | undefined): GuardCertificate {
-  return callers === undefined ? certificate : { ...certificate, callers };
+  const filled = options.interpolation.mode === "fill" ? options.interpolation.env : null;
+  const { certificates, problems } = certify({ settings: plans.settings, connections: plans.connections, plans: plans.tools }, readStockYaml(source.text), filled);
+  const reporter = createReporter(source.path);
+  for (const { tool, at, branch, guard } of problems) reporter.report("TS0401", { branch, guard }, at === null ? null : { path: at }, { tool });
+  const diagnostics = [...front.diagnostics, ...reporter.diagnostics];
+  return { ...front, diagnostics, value: certificates === null ? null : { plans, certificates, checked } };
 }
 
 /** Phases 1 to 3: every diagnostic of the catalog, and the checked catalog when none is an error. */

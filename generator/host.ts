@@ -9,6 +9,13 @@ import { dirname, join, relative, sep } from "node:path";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
 
+/** Something below a folder. */
+export interface Entry {
+  /** Relative to the folder, separated by "/". */
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+}
+
 export interface Host {
   /** Bytes of a file, or `null` when there is none. @throws NodeJS.ErrnoException for anything else. */
   read(path: string): Promise<Uint8Array | null>;
@@ -22,6 +29,11 @@ export interface Host {
   list(path: string): Promise<readonly string[]>;
   /** Every file below a folder, relative to it, separated by "/" and sorted; empty when there is no such folder. */
   tree(path: string): Promise<readonly string[]>;
+  /**
+   * Everything below a folder, sorted by path, links and folders too; empty when there is none. Links are not followed
+   * and what is inside a node_modules is left out.
+   */
+  entries(path: string): Promise<readonly Entry[]>;
   /** SHA-256 of each file in hex, or `null` for one that cannot be read. Blocks: thousands of small files take five times as long one promise each. */
   digests(paths: readonly string[]): readonly (string | null)[];
   exists(path: string): Promise<boolean>;
@@ -75,6 +87,16 @@ async function adopt(from: string, to: string, keep: (path: string) => boolean, 
   }
 }
 
+async function entries(root: string, folder = ""): Promise<readonly Entry[]> {
+  const found = await readdir(join(root, folder), { withFileTypes: true });
+  const below = await Promise.all(found.sort((a, b) => (a.name < b.name ? -1 : 1)).map(async (entry): Promise<readonly Entry[]> => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other";
+    return [{ path, kind }, ...(kind === "folder" && entry.name !== "node_modules" ? await entries(root, path) : [])];
+  }));
+  return below.flat();
+}
+
 async function replace(path: string, data: string | Uint8Array): Promise<void> {
   const target = await realpath(path);
   const { mode } = await stat(target);
@@ -117,6 +139,7 @@ export function nodeHost(): Host {
         throw error;
       }
     },
+    entries: (path) => entries(path).catch((error: unknown) => (missing(error) ? [] : Promise.reject(error))),
     digests: (paths) => paths.map(digest),
     exists: (path) => stat(path).then(() => true, () => false),
     size: (path) => stat(path).then((found) => (found.isFile() ? found.size : null), () => null),

@@ -17,6 +17,8 @@ export interface Manifest {
   /** Instead of `catalog`, where one server has several: by project, in the order they were given. */
   readonly catalogs?: { readonly [project: string]: { readonly folder: string } & Plans["catalog"] };
   readonly files: { readonly [path: string]: string };
+  /** The texts that the guards below were shown for: each `plans.ts`, read back after it was printed. */
+  readonly certified: { readonly [path: string]: string };
   readonly guards: { readonly [tool: string]: GuardCertificate["branches"] };
   /** Roles that may call each tool; absent where roles are not checked. */
   readonly callers?: { readonly [tool: string]: readonly string[] };
@@ -63,6 +65,7 @@ export function manifestText(plans: Plans, certificates: readonly GuardCertifica
     abi: ABI,
     catalog: plans.catalog,
     files: digestsOf(files),
+    certified: digestsOf(new Map([...files].filter(([path]) => /(?:^|\/)plans\.ts$/.test(path)))),
     guards: Object.fromEntries(certificates.map(({ tool, branches }) => [tool, branches])),
     ...callersOf(certificates),
   };
@@ -84,6 +87,7 @@ export function projectsManifestText(projects: readonly CertifiedProject[], file
     abi: ABI,
     catalogs: Object.fromEntries(projects.map(({ name, folder, plans }) => [name, { folder, ...plans.catalog }])),
     files: digestsOf(files),
+    certified: digestsOf(new Map([...files].filter(([path]) => /(?:^|\/)plans\.ts$/.test(path)))),
     guards: Object.fromEntries(certificates.map(({ tool, branches }) => [tool, branches])),
     ...callersOf(certificates),
   };

@@ -7,7 +7,7 @@ import { compile, readCatalog, type Compilation } from "../compile.js";
 import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 import type { Diagnostic, Plans } from "../ir.js";
 import type { Surface } from "./compare.js";
-import { readExport, readLines, UnreadableLiteral } from "./literal-reader.js";
+import { readExport, readLines, UnreadableLiteral } from "../literal-reader.js";
 
 /** Why there is nothing to compare: the catalog's own problems, or one line. */
 export type Unread =

@@ -6,25 +6,12 @@ import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { nodeHost } from "../../generator/host.js";
-import { COUNT_CATALOG, type Ended } from "../lib/count-catalog.js";
+import { COUNT_CATALOG, inProject, type Ended } from "../lib/count-catalog.js";
 import { memoryIo, type MemoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("toolsrv build");
-
-async function inProject(use: (folder: string, build: (...words: readonly string[]) => Promise<Ended>) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "toolsrv-build-"));
-  writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG);
-  try {
-    await use(folder, async (...words) => {
-      const io = memoryIo({ cwd: folder });
-      return { code: await run(["build", ...words], io), out: io.out(), err: io.err() };
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 test("the defaults are tools.yaml and out/, one line a file and a summary with the time", () =>
   inProject(async (folder, build) => {

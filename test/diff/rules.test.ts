@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { plan } from "../../generator/4-plan/index.js";
 import { conjunctsOf, impliedBy } from "../../generator/diff/implication.js";
-import { readExport, readLines, UnreadableLiteral } from "../../generator/diff/literal-reader.js";
+import { readExport, readLines, UnreadableLiteral } from "../../generator/literal-reader.js";
 import { literal } from "../../generator/5-emit/literal.js";
 import { evaluate, type Condition, type Filter } from "../../runtime/abi/filter.js";
 import { CATALOGS } from "../emit/catalogs.js";

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { jsonText, LOCK, MANIFEST } from "../../generator/5-emit/manifest.js";
-import { driftOf, writeToDisk } from "../../generator/5-emit/write.js";
+import { checkOutput } from "../../generator/5-emit/check-output.js";
+import { writeToDisk } from "../../generator/5-emit/write.js";
 import { sha256Hex } from "../../runtime/abi/fingerprint.js";
 import { nodeHost, type Host } from "../../generator/host.js";
 import { suite } from "../lib/suite.js";
@@ -227,7 +228,7 @@ test("a folder that cannot be renamed is filled file by file", () =>
     };
     await writeToDisk(busy, out, TWO, "all", never);
     assert.equal(statSync(out).ino, inode);
-    assert.equal((await driftOf(nodeHost(), out, TWO)).size, 0);
+    assert.equal(((await checkOutput(nodeHost(), out, TWO)).drift).size, 0);
     assert.equal(existsSync(join(out, "handlers", "x.ts")), false);
   }));
 
@@ -241,7 +242,7 @@ test("one language alone can be written", () =>
 
 test("drift is a missing, an edited or a stale file; scripts count where they are present", () =>
   inFolder(async (out) => {
-    const paths = async (): Promise<readonly string[]> => [...(await driftOf(nodeHost(), out, TWO)).keys()];
+    const paths = async (): Promise<readonly string[]> => [...((await checkOutput(nodeHost(), out, TWO)).drift).keys()];
     assert.deepEqual(await paths(), ["a.ts", "b.ts", "tools.lock.json", "manifest.json"]);
     await writeToDisk(nodeHost(), out, ONE, "all", never);
     assert.deepEqual(await paths(), ["a.ts", "a.js", "b.ts", "manifest.json", "handlers/x.ts", "handlers/x.js", "handlers/x.js.map"]);
@@ -252,7 +253,7 @@ test("drift is a missing, an edited or a stale file; scripts count where they ar
     writeFileSync(join(out, "b.js.map"), "{}");
     writeFileSync(join(out, "b.ts"), "// edited\n");
     assert.deepEqual(await paths(), ["b.ts", "b.js.map"]);
-    assert.match((await driftOf(nodeHost(), out, TWO)).get("b.ts") ?? "", /^--- a\/b\.ts\n\+\+\+ b\/b\.ts\n@@ -1 \+1,2 @@\n-\/\/ edited\n/);
+    assert.match(((await checkOutput(nodeHost(), out, TWO)).drift).get("b.ts") ?? "", /^--- a\/b\.ts\n\+\+\+ b\/b\.ts\n@@ -1 \+1,2 @@\n-\/\/ edited\n/);
   }));
 
 function sorted(files: { readonly [path: string]: string }): { readonly [path: string]: string } {

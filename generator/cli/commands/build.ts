@@ -11,6 +11,7 @@ import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import type { BuildInputs, Outcome } from "../../5-emit/record.js";
 import type { TraceInput } from "../../5-emit/trace.js";
+import type { PrintedCatalog, Unproven } from "../../proof/printed.js";
 import type { Emission, FileReport, WrittenFile } from "../../5-emit/write.js";
 
 interface Order {
@@ -35,6 +36,10 @@ interface Report {
   readonly files: readonly FileReport[];
   /** Files that differ from what a build would write, with `--check`. */
   readonly drift: readonly string[];
+  /** Paths in the output folder that imports of the build can reach and that are not of it. */
+  readonly foreign: readonly string[];
+  /** What the plans in the output folder do not show, with `--check`. */
+  readonly unproven: readonly Pick<Unproven, "path" | "tool" | "branch" | "guard">[];
   readonly duration_ms: number;
 }
 
@@ -50,7 +55,7 @@ function readOrder({ args, options }: Invocation): Order {
     out: typeof options["out"] === "string" ? options["out"] : "out",
     emit: emit ?? "all",
     check,
-    typecheck: check || options["typecheck"] === true,
+    typecheck: options["typecheck"] === true,
     trace: options["trace"] !== false,
     json: options["json"] === true,
   };
@@ -95,10 +100,19 @@ interface Catalog {
 /** One that compiled. */
 interface Built extends Catalog, Compiled {}
 
+/** What a build prints. */
+interface Printed {
+  readonly files: ReadonlyMap<string, string>;
+  /** The plans among them, each with its catalog. */
+  readonly plans: readonly PrintedCatalog[];
+}
+
 /** What is known of earlier builds into the same folder. */
 interface Records {
   /** The catalogs as they were read once and for all, in order. */
   readonly bytes: readonly Uint8Array[];
+  /** The output folder, absolute. */
+  readonly out: string;
   /** The last build, when nothing has changed since. */
   find(): Promise<Outcome | null>;
   keep(outcome: Outcome): Promise<void>;
@@ -118,7 +132,7 @@ class Build {
   #end(code: number, rest: Partial<Report> = {}): number {
     const { order, io } = this;
     const durationMs = Math.round(io.host.monotonic() - this.#startedMs);
-    const report: Report = { ok: code === EXIT.OK, catalog: order.catalogs[0] ?? "", ...(order.catalogs.length > 1 ? { catalogs: order.catalogs } : {}), out: order.out, diagnostics: this.#diagnostics, files: [], drift: [], ...rest, duration_ms: durationMs };
+    const report: Report = { ok: code === EXIT.OK, catalog: order.catalogs[0] ?? "", ...(order.catalogs.length > 1 ? { catalogs: order.catalogs } : {}), out: order.out, diagnostics: this.#diagnostics, files: [], drift: [], foreign: [], unproven: [], ...rest, duration_ms: durationMs };
     printReport(report, order, io);
     return code;
   }
@@ -153,7 +167,7 @@ class Build {
 
     const records = await this.#openRecords(catalogs, OPTIONAL_PACKAGES);
     const before = order.typecheck || records === null ? null : await records.find();
-    return records === null || before === null ? this.#compile(catalogs, records) : this.#repeat(before, records.bytes);
+    return records === null || before === null ? this.#compile(catalogs, records) : this.#repeat(before, records);
   }
 
   /** The records of earlier builds; null where there is no home folder to keep them in, or a catalog cannot be read. */
@@ -177,7 +191,7 @@ class Build {
     };
     const digest = await digestInputs(io.host, inputs);
     return {
-      bytes,
+      bytes, out,
       find: () => sameAsBefore(io.host, folder, out, digest),
       keep: async (outcome) => {
         // The compiler may have been replaced while it ran: then nobody knows what made this output.
@@ -187,11 +201,11 @@ class Build {
   }
 
   /** Says again what the last build said: everything is as it left it. */
-  async #repeat({ tools, files, diagnostics }: Outcome, bytes: readonly Uint8Array[]): Promise<number> {
+  async #repeat({ tools, files, diagnostics }: Outcome, { bytes, out }: Records): Promise<number> {
     for (const [index, shown] of this.order.catalogs.entries()) {
       await this.#tell(diagnostics.filter(({ file }) => file === shown), new TextDecoder().decode(bytes[index]));
     }
-    return this.#finish(Object.keys(files).map((path) => ({ path, action: "unchanged" })), tools);
+    return this.#finish(out, Object.keys(files).map((path) => ({ path, action: "unchanged" })), tools);
   }
 
   async #compile(catalogs: readonly Catalog[], records: Records | null): Promise<number> {
@@ -200,8 +214,10 @@ class Build {
     if (built === null) return this.#end(EXIT.USAGE);
     if (order.emit === "ir") return this.#printPlans(built);
     const out = await outputFolder(order, catalogs, io);
-    const files = await this.#emit(built, out);
-    return order.check ? this.#check(out, files) : this.#write(out, files, order.emit, built, records);
+    const printed = await this.#emit(built, out);
+    if (printed === null) return this.#end(EXIT.USAGE);
+    const { files, plans } = printed;
+    return order.check ? this.#check(out, files, plans) : this.#write(out, files, order.emit, built, records);
   }
 
   /** The catalogs in the order they were given, or `null` when one has errors; the problems of all are told. */
@@ -233,7 +249,8 @@ class Build {
     return EXIT.OK;
   }
 
-  async #emit(built: readonly Built[], out: string): Promise<ReadonlyMap<string, string>> {
+  /** The files of the build, once every guard was shown for the text that is printed; `null` where one was not. */
+  async #emit(built: readonly Built[], out: string): Promise<Printed | null> {
     const { host } = this.io;
     const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { hasAdapter }] = await Promise.all([
       import("../../5-emit/files.js"), import("../../5-emit/templates.js"), import("../../../runtime/adapters/table.js"),
@@ -248,11 +265,34 @@ class Build {
     }));
     const [only] = inputs;
     const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);
-    if (this.order.typecheck) {
-      const { typecheck } = await import("../../5-emit/typecheck.js");
-      await typecheck(files);
+    const { problemsOf } = await import("../../proof/printed.js");
+    const plans = built.map(({ shown, checked }) => {
+      const name = projectName(shown);
+      return { path: built.length === 1 ? "plans.ts" : `${folders.get(name) ?? name}/plans.ts`, catalogText: checked.parsed.file.text };
+    });
+    const unproven = problemsOf(plans, (path) => files.get(path) ?? null);
+    if (unproven.length > 0) {
+      await this.#reportUnproven(unproven, plans, built);
+      return null;
     }
-    return files;
+    if (this.order.typecheck) await this.#typecheck(files);
+    return { files, plans };
+  }
+
+  async #reportUnproven(unproven: readonly Unproven[], plans: readonly PrintedCatalog[], built: readonly Built[]): Promise<void> {
+    const { createReporter } = await import("../../diagnostics.js");
+    for (const [index, { checked: { parsed } }] of built.entries()) {
+      const reporter = createReporter(parsed.file.path);
+      for (const { path, tool, at, branch, guard } of unproven) {
+        if (path === plans[index]?.path) reporter.report("TS0401", { branch, guard }, at === null ? null : { path: at }, { tool });
+      }
+      await this.#report(reporter.diagnostics, parsed, parsed.file.text);
+    }
+  }
+
+  async #typecheck(files: ReadonlyMap<string, string>): Promise<void> {
+    const { typecheck } = await import("../../5-emit/typecheck.js");
+    await typecheck(files);
   }
 
   async #traceInput(): Promise<TraceInput> {
@@ -264,16 +304,24 @@ class Build {
     return { operations, summaries, types: await loadTraceTypes(this.io.host) };
   }
 
-  async #check(out: string, files: ReadonlyMap<string, string>): Promise<number> {
+  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[]): Promise<number> {
     const { order, io } = this;
-    const { driftOf } = await import("../../5-emit/write.js");
-    const drift = await driftOf(io.host, out, files);
+    const { checkOutput } = await import("../../5-emit/check-output.js");
+    const { problemsOf } = await import("../../proof/printed.js");
+    const { drift, foreign, present } = await checkOutput(io.host, out, files);
+    // What was printed has been proven; only other bytes need a proof of their own.
+    const unproven = problemsOf(plans.filter(({ path }) => drift.has(path)), (path) => present.get(path) ?? null);
+    const isSame = drift.size === 0 && foreign.length === 0;
+    // It costs seconds, and an output that differs has to be made anew and checked again anyway.
+    if (isSame && !order.typecheck) await this.#typecheck(files);
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
-      const told = drift.size === 0 ? `${order.out} is up to date with ${order.catalogs.join(", ")}` : `${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}`;
-      io.stderr.write(`${told}\n`);
+      for (const { path, tool, branch, guard } of unproven) io.stderr.write(`${order.out}/${path}: ${tool === null ? "" : `${tool}, `}${branch}: does not show that ${guard} always applies\n`);
+      for (const path of foreign) io.stderr.write(`${order.out}/${path}: not of this build, but imports of ${order.out}/ can reach it; remove it\n`);
+      if (drift.size > 0) io.stderr.write(`${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}\n`);
+      if (isSame) io.stderr.write(`${order.out} is up to date with ${order.catalogs.join(", ")}\n`);
     }
-    return this.#end(drift.size === 0 ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()] });
+    return this.#end(isSame ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })) });
   }
 
   async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null): Promise<number> {
@@ -286,19 +334,23 @@ class Build {
     }
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
     await records?.keep({ tools, files: digestsOf(written), diagnostics: this.#diagnostics });
-    return this.#finish(written.map(({ path, action }) => ({ path, action })), tools);
+    return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools);
   }
 
-  #finish(files: readonly FileReport[], tools: number): number {
+  async #finish(out: string, files: readonly FileReport[], tools: number): Promise<number> {
     const { order, io } = this;
+    const { foreignModules } = await import("../../5-emit/foreign.js");
+    // Where only JavaScript was written, its TypeScript may be there from another run.
+    const foreign = await foreignModules(io.host, out, files.map(({ path }) => path.replace(/\.js(?:\.map)?$/, ".ts")));
     if (!order.json) {
+      for (const path of foreign) io.stderr.write(`toolsrv build: ${order.out}/${path} is not of this build, but imports of ${order.out}/ can reach it; --check will fail until it is removed\n`);
       for (const { path, action } of files) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
       const changed = files.filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
       io.stdout.write(`built ${count(tools, "tool")} of ${order.catalogs.map((path) => basename(path)).join(", ")}: ${state}, ${ms} ms\n`);
     }
-    return this.#end(EXIT.OK, { files });
+    return this.#end(EXIT.OK, { files, foreign });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads back what `build` prints: the JSON values of `export const NAME = …` in a generated file. It understands exactly
- * the literals of generated code and runs nothing, so that comparing two builds is safe whoever wrote them.
+ * the literals of generated code and runs nothing, so that reading a file that anybody may have written is safe.
  */
 
 /** A generated file that does not read as one: edited by hand, or not generated at all. */
@@ -26,10 +26,21 @@ class Reader {
     return value;
   }
 
-  /** Nothing but the type of the value may stand behind it. */
-  end(): void {
+  atEnd(): boolean {
+    return this.#peek() === "";
+  }
+
+  skip(pattern: RegExp): boolean {
     this.#peek();
-    if (!/^(?:as const\b|;)/.test(this.text.slice(this.at, this.at + 10))) throw this.#unexpected();
+    return this.#match(pattern) !== null;
+  }
+
+  /** The first group of a pattern that has to match here. */
+  capture(pattern: RegExp): string {
+    this.#peek();
+    const found = this.#match(pattern);
+    if (found === null) throw this.#unexpected();
+    return new RegExp(pattern.source).exec(found)?.[1] ?? "";
   }
 
   #one(): unknown {
@@ -75,7 +86,7 @@ class Reader {
       this.#peek();
       const part = this.#match(STRING);
       if (part === null) throw this.#unexpected();
-      text += JSON.parse(part) as string;
+      text += this.#decoded(part);
     } while (this.#take("+"));
     return text;
   }
@@ -90,11 +101,23 @@ class Reader {
     return items;
   }
 
+  /** Of the escapes of JavaScript, generated code has those of JSON. */
+  #decoded(literal: string): string {
+    try {
+      return JSON.parse(literal) as string;
+    } catch {
+      throw this.#unexpected();
+    }
+  }
+
   #object(): { readonly [key: string]: unknown } {
     const entries: [string, unknown][] = [];
+    const keys = new Set<string>();
     this.#expect("{");
     while (!this.#take("}")) {
       const key = this.#key();
+      if (keys.has(key)) throw this.#unexpected();
+      keys.add(key);
       this.#expect(":");
       entries.push([key, this.value()]);
       if (!this.#take(",") && this.#peek() !== "}") throw this.#unexpected();
@@ -105,7 +128,7 @@ class Reader {
 
   #key(): string {
     const char = this.#peek();
-    if (char === '"') return this.#string();
+    if (char === '"') return this.#plainKey(this.#string());
     if (char === "[") {
       this.#expect("[");
       const key = this.#string();
@@ -114,7 +137,13 @@ class Reader {
     }
     const word = this.#match(WORD);
     if (word === null) throw this.#unexpected();
-    return word;
+    return this.#plainKey(word);
+  }
+
+  /** Without brackets, `__proto__` would set the prototype and be no member. */
+  #plainKey(key: string): string {
+    if (key === "__proto__") throw this.#unexpected();
+    return key;
   }
 
   #unexpected(): UnreadableLiteral {
@@ -123,18 +152,44 @@ class Reader {
   }
 }
 
-/** The value of `export const name = …`. @throws UnreadableLiteral */
+/** The values of a generated module that holds nothing but comments, imports of types and `export const NAME = literal`. */
+export type LiteralModule = ReadonlyMap<string, unknown>;
+
+/** Line ends of JavaScript that are no "\n": text behind one would be code to Node and a comment to this reader. */
+const OTHER_LINE_END = /[\r\u2028\u2029]/;
+const TYPE_IMPORT = /import type \* as [A-Za-z_]\w* from "[\w./-]+";/y;
+const EXPORT = /export const ([A-Za-z_]\w*) = /y;
+/** `as const satisfies rt.PlanTable;`, and `{ readonly [name: string]: rt.ConnectionPlan }` in the place of the type. */
+const END = /(?:as const(?:\s+satisfies (?:readonly )?[\w.]+(?:\[\])?|\s+satisfies \{ readonly \[\w+: string\]: [\w.]+ \})?)?;/y;
+
+/**
+ * Reads a whole generated module. Everything in it has to be understood: a statement of another kind, a second
+ * declaration of a name or a member given twice makes the module unreadable, because Node might see another value.
+ * @throws UnreadableLiteral
+ */
+export function readModule(text: string): LiteralModule {
+  const values = new Map<string, unknown>();
+  const reader = new Reader(text, 0);
+  if (OTHER_LINE_END.test(text)) throw new UnreadableLiteral("it has line ends that build does not print");
+  for (;;) {
+    if (reader.atEnd()) return values;
+    if (reader.skip(TYPE_IMPORT)) continue;
+    const name = reader.capture(EXPORT);
+    if (values.has(name)) throw new UnreadableLiteral(`'${name}' is declared twice`);
+    values.set(name, reader.value());
+    reader.capture(END);
+  }
+}
+
+/** One value of a module. @throws UnreadableLiteral */
 export function readExport(text: string, name: string): unknown {
-  const start = new RegExp(`^export const ${name} = `, "m").exec(text);
-  if (start === null) throw new UnreadableLiteral(`there is no 'export const ${name}'`);
-  const reader = new Reader(text, start.index + start[0].length);
-  const value = reader.value();
-  reader.end();
-  return value;
+  const values = readModule(text);
+  if (!values.has(name)) throw new UnreadableLiteral(`there is no 'export const ${name}'`);
+  return values.get(name);
 }
 
 /** Lines of the catalog by tool, from the comments above the plans. */
 export function readLines(text: string): { readonly [tool: string]: number } {
-  const found = text.matchAll(/^ {2}\/\*\* .*:(\d+) \*\/\n {2}(\w+): \{$/gm);
+  const found = text.matchAll(/^ {2}\/\*\* .*:(\d+) \*\/\n(?: {2}\/\/.*\n)* {2}(\w+): \{$/gm);
   return Object.fromEntries([...found].map(([, line, tool]) => [tool as string, Number(line)]));
 }

@@ -1,0 +1,153 @@
+/**
+ * The proof: a plan table against the catalog as the stock YAML library reads it. For every tool and every place that
+ * reads a store it decides that each static filter and the caller's tenant are ANDed in, that the store's address is
+ * the written one, and that no more leaves than the catalog allows. It shares no code with the planner, so one mistake
+ * cannot hide in both. What it cannot place is a problem, never "nothing is demanded".
+ */
+import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
+import { isRecord } from "../../runtime/base/paths.js";
+import type { GuardCertificate, Path } from "../ir.js";
+import { reportConnections } from "./connections.js";
+import { reportOutput } from "./output.js";
+import { partsOf, type Branch } from "./planned.js";
+import { certifyRoles } from "./roles.js";
+import { same, sameAsWritten, type Filled } from "./same.js";
+import { demandsOf, misplaced, type Json, type ReadDemand, type ToolDemand, type WrittenCondition } from "./written.js";
+
+/** The tables of a program that decide what is reachable; as printed, or in memory. */
+export interface Tables {
+  readonly settings: unknown;
+  readonly connections: unknown;
+  readonly plans: unknown;
+}
+
+/** Something that was not shown. */
+export interface Problem {
+  readonly tool: string | null;
+  /** Where the catalog demands it. */
+  readonly at: Path | null;
+  readonly branch: string;
+  readonly guard: string;
+}
+
+/** Certificates of all tools in catalog order; `null` when there is a problem. */
+export interface Proof {
+  readonly certificates: readonly GuardCertificate[] | null;
+  readonly problems: readonly Problem[];
+}
+
+/** `catalog` is what the stock YAML library reads; `filled` are the values of references where the tables hold those; null where references are open. */
+export function certify(tables: Tables, catalog: unknown, filled: Filled): Proof {
+  const problems: Problem[] = [];
+  const lost = (problem: Problem): void => void problems.push(problem);
+  if (!isRecord(catalog) || !isRecord(tables.plans) || !isRecord(tables.connections) || !isRecord(tables.settings)) {
+    return { certificates: null, problems: [{ tool: null, at: null, branch: "plans", guard: "the catalog, plans, connections and settings are tables" }] };
+  }
+  for (const path of misplaced(catalog)) lost({ tool: null, at: path, branch: "catalog", guard: `'${String(path.at(-1))}', which has no effect here,` });
+
+  reportConnections(tables.connections, catalog, filled, lost);
+  const demands = demandsOf(catalog);
+  const callers = certifyRoles(tables.settings, catalog, demands.map(({ name }) => name), filled, lost);
+  const { plans, connections } = tables;
+  const certificates = demands.map((demand) => {
+    const plan = Object.hasOwn(plans, demand.name) ? plans[demand.name] : undefined;
+    const certificate = certifyTool(demand, plan, { catalog, connections, filled }, lost);
+    const roles = callers?.get(demand.name);
+    return roles === undefined ? certificate : { ...certificate, callers: roles };
+  });
+  const names = new Set(demands.map(({ name }) => name));
+  for (const tool of Object.keys(plans)) if (!names.has(tool)) lost({ tool, at: null, branch: "plans", guard: `tool '${tool}' is in the catalog` });
+  return { certificates: problems.length > 0 ? null : certificates, problems };
+}
+
+interface Scope {
+  readonly catalog: Json;
+  readonly connections: Json;
+  readonly filled: Filled;
+}
+
+function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (problem: Problem) => void): GuardCertificate {
+  const { name: tool, at } = demand;
+  const missing = (branch: string, guard: string): void => lost({ tool, at, branch, guard });
+  const parts = partsOf(plan);
+  if (parts === null || (plan as Json)["kind"] !== demand.kind) {
+    missing("plans", `tool '${tool}' has a plan of kind ${demand.kind}`);
+    return { tool, branches: [] };
+  }
+  for (const what of parts.unknown) missing("plans", `${what}, which the proof does not know,`);
+  const found = new Set(parts.branches.map(({ directory }) => directory));
+  for (const arg of demand.directories.keys()) if (!found.has(arg)) missing("plans", `the directory of '${arg}'`);
+  reportOutput(demand, plan as Json, parts, missing);
+  const branches = parts.branches.flatMap((branch) => {
+    const read = branch.directory === null ? demand.read : demand.directories.get(branch.directory);
+    if (read !== undefined) {
+      if (branch.directory !== null && branch.place["field"] !== demand.directories.get(branch.directory)?.field) missing(branch.name, "the written field");
+      return [showBranch(branch, read, scope, missing)];
+    }
+    missing(branch.name, "that the catalog has this directory");
+    return [];
+  });
+  return { tool, branches };
+}
+
+function showBranch({ name, place }: Branch, demand: ReadDemand, { catalog, connections, filled }: Scope, missing: (branch: string, guard: string) => void): GuardCertificate["branches"][number] {
+  if (place["connection"] !== demand.connection) missing(name, `connection '${demand.connection}'`);
+  if (!sameCollection(name, place, demand)) missing(name, `collection ${JSON.stringify(demand.collection)}`);
+  const conjuncts = conjunctsOf(place["guard"]);
+  if (conjuncts === null) missing(name, "a guard that the proof can read");
+  for (const condition of demand.conditions) {
+    if (conjuncts?.some((conjunct) => isCondition(conjunct, condition, filled)) !== true) missing(name, textOf(condition));
+  }
+  if (demand.tenant === null ? place["tenant"] !== undefined : !same(place["tenant"], demand.tenant)) {
+    missing(name, demand.tenant === null ? "that no tenant is asked for" : `the tenant of ${String(demand.tenant["from"])} '${String(demand.tenant["name"])}'`);
+  }
+  const routes = routesOf(name, place, demand.connection, { catalog, connections, filled }, missing);
+  return { branch: name, guards: [...demand.conditions.map(textOf), ...routes.map((key) => `${key} of the connection`)], tenancy: demand.tenant === null ? "none" : "filter" };
+}
+
+/** Settings of the connection that isolate by address. One counts only if the backend says that its requests carry it. */
+function routesOf(branch: string, place: Json, connection: string, { catalog, filled }: Scope, missing: (branch: string, guard: string) => void): readonly string[] {
+  const written = (catalog["connections"] as Json)[connection];
+  if (!isRecord(written)) return [];
+  const { backend } = written;
+  const carried: readonly string[] = Object.entries(CAPABILITIES).find(([name]) => name === backend)?.[1].routes ?? [];
+  const keys = carried.filter((key) => typeof written[key] === "string");
+  // Counting collections by name, and directories, read through the connection itself, whose settings are compared.
+  if (branch === "count-each" || branch.startsWith("directory:")) return keys;
+  const route = isRecord(place["route"]) ? place["route"] : {};
+  for (const key of keys) if (!sameAsWritten(route[key], written[key], filled)) missing(branch, `the ${key} of the connection`);
+  for (const key of Object.keys(route)) if (!keys.includes(key)) missing(branch, `the route '${key}', which no request of this backend carries out,`);
+  return keys;
+}
+
+/** A tool that lists collections and has no list of its own may count any. */
+function sameCollection(branch: string, place: Json, { collection }: ReadDemand): boolean {
+  if (branch !== "count-each") return typeof collection === "string" ? place["collection"] === collection : same(place["collection"], collection);
+  const allowed = typeof collection === "string" ? [collection] : collection.allowed;
+  return same(place["allowed"], allowed);
+}
+
+/**
+ * Conditions that hold for every row the filter lets through; of an `or` only what all its branches share. Null for a
+ * filter with a part that this room cannot read.
+ */
+function conjunctsOf(filter: unknown): readonly Json[] | null {
+  if (filter === undefined) return [];
+  if (!isRecord(filter)) return null;
+  const keys = Object.keys(filter).sort().join();
+  if (keys === "op,path,value") return [filter];
+  const children = keys === "and" ? filter["and"] : keys === "or" ? filter["or"] : null;
+  if (!Array.isArray(children)) return null;
+  const parts = (children as readonly unknown[]).map((child) => conjunctsOf(child));
+  if (parts.includes(null)) return null;
+  const [first = [], ...others] = parts as readonly (readonly Json[])[];
+  return keys === "and" ? [...first, ...others.flat()] : first.filter((condition) => others.every((branch) => branch.some((other) => same(other, condition))));
+}
+
+function isCondition(conjunct: Json, { path, op, value, mayRefer }: WrittenCondition, filled: Filled): boolean {
+  return conjunct["path"] === path && conjunct["op"] === op && (mayRefer ? sameAsWritten(conjunct["value"], value, filled) : same(conjunct["value"], value));
+}
+
+function textOf({ path, op, value }: WrittenCondition): string {
+  return `${path} ${op} ${JSON.stringify(value)}`;
+}

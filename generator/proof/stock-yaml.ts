@@ -1,0 +1,49 @@
+/**
+ * The catalog as the stock YAML library reads it: its parser, its merge keys, its aliases. The compiler's own reader
+ * (1-parse) is not used, so that a mistake in it cannot hide a guard from the proof. Scalars follow YAML 1.1 as existing
+ * catalogs were written for it; the library's own 1.1 rules differ in a few spellings (`y`, `1e3`, dates), which are
+ * stated here.
+ */
+import { parse, type ScalarTag } from "yaml";
+
+const CORE = /^tag:yaml\.org,2002:(?:bool|int|float|timestamp)$/;
+const digits = (text: string): string => text.replaceAll("_", "");
+const sign = (text: string): number => (text.startsWith("-") ? -1 : 1);
+/** `-0` is the number 0. */
+const whole = (text: string, magnitude: number): number => (magnitude === 0 ? 0 : sign(text) * magnitude);
+const based = (text: string, base: number, skip: number): number => whole(text, Number.parseInt(digits(text).replace(/^[-+]/, "").slice(skip) || "0", base));
+const sixty = (text: string): number => whole(text, digits(text).replace(/^[-+]/, "").split(":").reduce((sum, part) => sum * 60 + Number(part), 0));
+
+const scalar = (kind: string, test: RegExp, resolve: (text: string) => unknown): ScalarTag => ({ tag: `tag:yaml.org,2002:${kind}`, default: true, test, resolve });
+
+const SCALARS: readonly ScalarTag[] = [
+  scalar("bool", /^(?:yes|true|on)$/i, () => true),
+  scalar("bool", /^(?:no|false|off)$/i, () => false),
+  scalar("int", /^[-+]?0b_*[01][01_]*$/, (text) => based(text, 2, 2)),
+  scalar("int", /^[-+]?0[0-7_]+$/, (text) => based(text, 8, 1)),
+  scalar("int", /^[-+]?0x_*[0-9a-fA-F][0-9a-fA-F_]*$/, (text) => based(text, 16, 2)),
+  scalar("int", /^[-+]?(?:0|[1-9][0-9_]*)$/, (text) => whole(text, Math.abs(Number(digits(text))))),
+  scalar("int", /^[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+$/, sixty),
+  scalar("float", /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/, sixty),
+  scalar("float", /^(?:[-+]?[0-9][0-9_]*\.[0-9_]*|[-+]?\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?$/, (text) => whole(text, Math.abs(Number(digits(text))))),
+  scalar("timestamp", /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?$/, (text) => isoText(text)),
+];
+
+/** `2024-1-2 3:04:05 +1` → `2024-01-02T03:04:05+01:00`. */
+function isoText(text: string): string {
+  const [date = "", clock = ""] = text.split(/[Tt]|[ \t]+/, 1).concat(text.replace(/^[0-9-]+(?:[Tt]|[ \t]+)/, ""));
+  const [, hour = "", rest = "", zone = ""] = /^([0-9]{1,2})(:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)\.?[ \t]*(.*)$/.exec(clock) ?? [];
+  const two = (part: string): string => part.padStart(2, "0");
+  const [zoneHours = "", zoneMinutes = "00"] = zone.slice(1).split(":");
+  return `${date.split("-").map(two).join("-")}T${two(hour)}${rest}${zone === "" || zone === "Z" ? zone : `${zone.charAt(0)}${two(zoneHours)}:${zoneMinutes}`}`;
+}
+
+/** The value of a catalog. @throws YAMLParseError for a text that the library cannot read. */
+export function readStockYaml(text: string): unknown {
+  return parse(text, {
+    version: "1.1", merge: true, stringKeys: true, uniqueKeys: false, logLevel: "error",
+    // What aliases expand to was bounded when the catalog was parsed.
+    maxAliasCount: -1,
+    customTags: (tags) => [...tags.filter((tag) => typeof tag === "string" || !CORE.test(tag.tag)), ...SCALARS],
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * What the catalog demands of its plans, from the values of the stock YAML library. This room knows the JSON Schema of
+ * catalogs for keys and defaults and shares no code with the compiler's phases: inversion, built-in tools, tenancy and
+ * defaults are stated a second time, on purpose.
+ */
+import { isRecord } from "../../runtime/base/paths.js";
+import type { Path } from "../ir.js";
+
+export type Json = { readonly [key: string]: unknown };
+
+/** One condition that every row has to pass. */
+export interface WrittenCondition {
+  readonly path: string;
+  readonly op: string;
+  readonly value: unknown;
+  /** References in the value are filled: it is a default of built-in tools. */
+  readonly mayRefer: boolean;
+}
+
+/** What one place that reads a store has to show. */
+export interface ReadDemand {
+  readonly connection: string;
+  /** A name; or the argument that carries it, with the names it may have (null: any). */
+  readonly collection: string | { readonly arg: string; readonly allowed: readonly string[] | null };
+  readonly conditions: readonly WrittenCondition[];
+  readonly tenant: Json | null;
+}
+
+export interface ToolDemand {
+  readonly name: string;
+  readonly at: Path;
+  readonly kind: string;
+  readonly read: ReadDemand;
+  /** By parameter. */
+  readonly directories: ReadonlyMap<string, ReadDemand & { readonly field: string }>;
+  /** The catalog's `output` block; defaults of the schema where a key is absent. */
+  readonly output: Json;
+  readonly limits: { readonly default: number; readonly max: number };
+  /** Of a pipeline, in order; the first is `retrieve`. */
+  readonly steps: readonly Json[];
+}
+
+const rec = (value: unknown): Json => (isRecord(value) ? value : {});
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
+const text = (value: unknown, fallback = ""): string => (typeof value === "string" ? value : fallback);
+
+/** Tools of the catalog: its own, then the built-ins of each connection whose names are not taken. */
+export function demandsOf(catalog: Json): readonly ToolDemand[] {
+  const own = list(catalog["tools"]).map((tool, index) => ownTool(rec(tool), ["tools", index], catalog));
+  const taken = new Set(own.map(({ name }) => name));
+  const builtins = Object.entries(rec(catalog["connections"])).flatMap(([name, connection]) => builtinTools(name, rec(connection), catalog));
+  return [...own, ...builtins.filter(({ name }) => !taken.has(name))];
+}
+
+function ownTool(tool: Json, at: Path, catalog: Json): ToolDemand {
+  const kind = text(tool["kind"], "search");
+  const steps = kind === "pipeline" ? list(tool["steps"]).map(rec) : [];
+  const retrieve = steps.map((step) => step["retrieve"]).find(isRecord);
+  const target = rec(kind === "pipeline" ? rec(retrieve)["target"] : tool["target"]);
+  const read: ReadDemand = {
+    connection: text(target["connection"]), collection: text(target["collection"]),
+    conditions: conditionsOf(tool["static_filters"], false), tenant: tenantOf(catalog),
+  };
+  const output = rec(tool["output"]);
+  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read), output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
+}
+
+function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["limits"] {
+  const number = (key: string, other: number): number => (typeof output[key] === "number" ? output[key] : other);
+  return { default: number("limit_default", fallback.default), max: number("limit_max", fallback.max) };
+}
+
+/** Names that a directory offers are rows too: those of the tool's own collection pass its filters. */
+function directoriesOf(tool: Json, read: ReadDemand): ToolDemand["directories"] {
+  return new Map(list(tool["parameters"]).map(rec).filter(({ resolve }) => rec(resolve)["kind"] === "directory").map((parameter) => {
+    const resolve = rec(parameter["resolve"]);
+    const connection = text(resolve["connection"], read.connection);
+    const collection = typeof resolve["collection"] === "string" ? resolve["collection"] : read.collection;
+    const inherited = connection === read.connection && collection === read.collection ? read.conditions : [];
+    const conditions = [...inherited, ...conditionsOf(resolve["static_filters"], false)];
+    return [text(parameter["name"]), { connection, collection, conditions, tenant: read.tenant, field: text(resolve["field"], "name") }];
+  }));
+}
+
+const BUILTINS: readonly (readonly [builtin: string, kind: string, name: (connection: string) => string])[] = [
+  ["semantic_search", "search", (connection) => `search_${connection}`],
+  ["get_by_id", "lookup", (connection) => `get_${connection}_by_id`],
+  ["count", "count", (connection) => `count_${connection}`],
+  ["list_collections", "meta", (connection) => `list_${connection}_collections`],
+];
+
+function builtinTools(connection: string, written: Json, catalog: Json): readonly ToolDemand[] {
+  const defaults = rec(written["builtin_defaults"]);
+  const allowed = Array.isArray(defaults["collections"]) ? defaults["collections"].map(String) : null;
+  const [only] = allowed ?? [];
+  const read: ReadDemand = {
+    connection, collection: allowed?.length === 1 && only !== undefined ? only : { arg: "collection", allowed },
+    conditions: conditionsOf(defaults["static_filters"], true), tenant: tenantOf(catalog),
+  };
+  const output = rec(defaults["output"]);
+  const stated = isRecord(defaults["output"]);
+  return BUILTINS.filter(([builtin]) => rec(written["builtin_tools"])[builtin] === true).map(([builtin, kind, name]) => ({
+    name: name(connection), at: ["connections", connection, "builtin_tools", builtin], kind, read, directories: new Map(), output,
+    limits: limitsOf(output, builtin === "get_by_id" && !stated ? { default: 1, max: 1 } : { default: 10, max: 50 }), steps: [],
+  }));
+}
+
+const OPPOSITE: { readonly [op: string]: string } = { eq: "ne", ne: "eq", in: "nin", nin: "in", lt: "gte", gte: "lt", gt: "lte", lte: "gt" };
+
+/** A list or `must` as written, each entry of `must_not` turned into its opposite. */
+function conditionsOf(written: unknown, mayRefer: boolean): readonly WrittenCondition[] {
+  const condition = (entry: Json): WrittenCondition => ({ path: text(entry["path"]), op: text(entry["op"], "eq"), value: entry["value"], mayRefer });
+  const must = Array.isArray(written) ? (written as readonly unknown[]) : list(rec(written)["must"]);
+  const mustNot = list(rec(written)["must_not"]);
+  return [
+    ...must.map(rec).map(condition),
+    // An operator without an opposite is refused by the check; no plan can have this path.
+    ...mustNot.map(rec).map(condition).map(({ path, op, ...rest }) => (op in OPPOSITE ? { path, op: OPPOSITE[op] as string, ...rest } : { path: `not ${path}`, op, ...rest })),
+  ];
+}
+
+function tenantOf(catalog: Json): Json | null {
+  const tenancy = rec(rec(catalog["security"])["tenancy"]);
+  const { mode, claim, header, path = "tenant_id", enforce = "strict", ...others } = tenancy;
+  if (mode !== "claim" && mode !== "header") return null;
+  return { from: mode, name: mode === "claim" ? claim : header ?? "X-Tenant-Id", path, enforce, ...others };
+}
+
+/** Keys that protect something, and the only places where this room looks for them. */
+const PLACES: { readonly [key: string]: readonly RegExp[] } = {
+  static_filters: [/^tools\.\d+$/, /^tools\.\d+\.parameters\.\d+\.resolve$/, /^connections\.[^.]*\.builtin_defaults$/],
+  redact: [/^tools\.\d+\.output$/, /^connections\.[^.]*\.builtin_defaults\.output$/, /^observability\.audit$/],
+  tenancy: [/^security$/], rbac: [/^security$/],
+};
+/** Below these a catalog holds values and not settings. */
+const FREE = new Set(["config", "default", "enum", "value", "allow", "meta"]);
+
+const SECTIONS = new Set(["tools", "connections", "defaults", "security", "observability", "profiles", "authoring"]);
+
+/** Protecting keys where this room does not look: their demand would be lost. */
+export function misplaced(value: unknown, path: Path = []): readonly Path[] {
+  if (typeof value !== "object" || value === null) return [];
+  const place = path.map((part) => String(part).replaceAll(".", "_")).join(".");
+  return Object.entries(value).flatMap(([key, inside]): readonly Path[] => {
+    if (!Array.isArray(value) && FREE.has(key)) return [];
+    const here = [...path, Array.isArray(value) ? Number(key) : key];
+    const places = Array.isArray(value) || !Object.hasOwn(PLACES, key) ? undefined : PLACES[key];
+    // A connection, or a role, may have the name of such a key.
+    const named = path.length === 1 && path[0] === "connections";
+    const lost = places !== undefined && !named && !places.some((pattern) => pattern.test(place)) ? [here] : [];
+    // Below a key of the user's own, such as `x-shared`, are anchors: what counts is where their aliases are.
+    return path.length === 0 && !SECTIONS.has(key) ? lost : [...lost, ...misplaced(inside, here)];
+  });
+}

@@ -1,0 +1,164 @@
+/** The guard checker: what it certifies, and that no loss of a guard passes it. */
+import assert from "node:assert/strict";
+import { certify, type Proof } from "../../generator/proof/certify.js";
+import { readStockYaml } from "../../generator/proof/stock-yaml.js";
+import type { Plans } from "../../generator/ir.js";
+import { suite } from "../lib/suite.js";
+import { compiled, HEAD, searchTool } from "../phases/source.js";
+import { GUARDED } from "./guarded.js";
+
+const test = suite("guard");
+
+/** A proof of compiled plans with other tables in their place. */
+function prove(text: string, plans: Plans, change: { readonly tools?: unknown; readonly settings?: unknown; readonly connections?: unknown } = {}): Proof {
+  const { settings = plans.settings, connections = plans.connections, tools = plans.tools } = change;
+  return certify({ settings, connections, plans: tools }, readStockYaml(text), null);
+}
+
+test("every branch of every kind is certified with its guards", () => {
+  const { value } = compiled(GUARDED, { defer: true });
+  assert.ok(value);
+  const text = value.certificates.map(({ tool, branches }) => `${tool}: ${branches.map(({ branch, guards, tenancy }) => `${branch}[${guards.join("; ")}] ${tenancy}`).join(" | ")}`);
+  const lang = 'lang eq "en"; size gt 3; state ne "draft"; year gte 2020';
+  const org = 'org eq "acme"; state nin ["draft","gone"]';
+  assert.deepEqual(text, [
+    `search_it: search[${lang}] filter | filter-only[${lang}] filter | directory:author[${lang}] filter`,
+    'get_it: lookup[lang in ["en","de"]] filter',
+    'count_it: count[lang eq "en"] filter',
+    "list_it: scroll[note exists true] filter",
+    'group_it: retrieve:search[lang eq "en"] filter',
+    "search_vectors: search[namespace of the connection] filter",
+    "search_classes: search[tenant of the connection] filter",
+    `search_main: search[${org}] filter`,
+    `get_main_by_id: lookup[${org}] filter`,
+    `count_main: count[${org}] filter`,
+    `list_main_collections: count-each[${org}] filter`,
+  ]);
+});
+
+test("a plan that is missing, extra or of another kind is noticed", () => {
+  const { value } = compiled(GUARDED, { defer: true });
+  assert.ok(value);
+  const { tools } = value.plans;
+  const { count_it: _, ...fewer } = tools;
+  assert.equal(prove(GUARDED, value.plans, { tools: fewer }).certificates, null);
+  assert.equal(prove(GUARDED, value.plans, { tools: { ...tools, back_door: tools["count_it"] } }).certificates, null);
+  assert.equal(prove(GUARDED, value.plans, { tools: { ...tools, count_it: tools["list_it"] } }).certificates, null);
+});
+
+test("the same condition written differently is still the same, a stronger guard too", () => {
+  const text = `${HEAD}tools:\n${searchTool("find_it", "    static_filters: [{ path: lang, value: en }]\n")}`;
+  const { value } = compiled(text);
+  assert.ok(value);
+  const plan = value.plans.tools["find_it"] as { guard: unknown };
+  const guards = [
+    { path: "lang", op: "eq", value: "en" },
+    { and: [{ and: [{ value: "en", op: "eq", path: "lang" }] }] },
+    { and: [{ path: "x", op: "eq", value: 1 }, { path: "lang", op: "eq", value: "en" }] },
+    { or: [{ path: "lang", op: "eq", value: "en" }] },
+    { or: [{ and: [{ path: "lang", op: "eq", value: "en" }, { path: "a", op: "eq", value: 1 }] }, { path: "lang", op: "eq", value: "en" }] },
+  ];
+  for (const guard of guards) assert.ok(prove(text, value.plans, { tools: { find_it: { ...plan, guard } } }).certificates, JSON.stringify(guard));
+});
+
+/** A reference as the compiler leaves it open. */
+function openReference(name: string, fallback?: string): object {
+  const { value } = compiled(`${HEAD.replace("./main.db", `"\${${name}${fallback === undefined ? "" : `:-${fallback}`}}"`)}tools:\n${searchTool("find_it")}`, { defer: true });
+  return value?.plans.connections["main"]?.settings["path"] as object;
+}
+
+const ROLES = `${HEAD}security:
+  rbac: { enabled: true, default_role: reader, role_claim: groups, roles: { reader: { allow: [find_it] }, owner: { allow: ["*"] }, idle: {} }, deny_tools: [deny_it, run_tool] }
+tools:
+${searchTool("find_it")}${searchTool("keep_it")}${searchTool("deny_it")}`;
+
+test("who may call a tool is certified, and no change of roles passes", () => {
+  const { value } = compiled(ROLES);
+  assert.ok(value);
+  assert.deepEqual(value.certificates.map(({ tool, callers }) => [tool, callers]), [["find_it", ["reader", "owner"]], ["keep_it", ["owner"]], ["deny_it", []]]);
+  const rbac = value.plans.settings.security?.rbac;
+  assert.ok(rbac);
+  assert.deepEqual(prove(ROLES, value.plans).problems, []);
+  const changed: readonly (typeof rbac | undefined)[] = [
+    undefined,
+    { ...rbac, default_role: "owner" }, { ...rbac, role_claim: "roles" }, { ...rbac, deny_tools: ["deny_it"] }, { ...rbac, deny_tools: [] }, { ...rbac, roles: {} },
+    { ...rbac, roles: { ...rbac.roles, reader: { allow: ["find_it", "keep_it"] } } }, { ...rbac, roles: { ...rbac.roles, reader: { allow: ["*"] } } },
+    { ...rbac, roles: { ...rbac.roles, reader: { allow: [] } } }, { ...rbac, roles: { ...rbac.roles, guest: { allow: ["keep_it"] } } },
+  ];
+  for (const each of changed) {
+    const { problems } = prove(ROLES, value.plans, { settings: each === undefined ? {} : { security: { rbac: each } } });
+    assert.ok(problems.length > 0 && problems.every(({ branch }) => branch === "security.rbac"), JSON.stringify(each));
+  }
+  const openText = `${HEAD}tools:\n${searchTool("find_it")}`;
+  const open = compiled(openText).value;
+  assert.ok(open);
+  assert.equal(open.certificates[0]?.callers, undefined);
+  assert.equal(prove(openText, open.plans, { settings: { security: { rbac } } }).problems.length, 1);
+});
+
+test("merge keys, aliases and defaults are read by the stock library, not by the compiler's reader", () => {
+  const text = `${HEAD}x-guards: &guards { static_filters: [{ path: lang, value: &lang en }] }
+x-more: &more { static_filters: [{ path: lang, value: de }], output: { limit_max: 7 } }
+tools:
+  - <<: [*guards, *more]
+    name: find_it
+    description: Search the articles by meaning. Use it for questions about the product.
+    target: { connection: main, collection: articles }
+    query: { param: query, required: true }
+  - <<: *more
+    name: keep_it
+    description: Search the articles by meaning. Use it for questions about the product.
+    target: { connection: main, collection: articles }
+    query: { param: query, required: true }
+    static_filters: { must: [{ path: lang, value: *lang }], must_not: [{ path: state, op: in, value: [yes, 010, 1:30, 2024-1-2 3:04:05, "no"] }] }
+`;
+  const { value, diagnostics } = compiled(text);
+  assert.ok(value, JSON.stringify(diagnostics));
+  assert.deepEqual(value.certificates.map(({ branches }) => branches[0]?.guards), [
+    ['lang eq "en"'], ['lang eq "en"', 'state nin [true,8,90,"2024-01-02T03:04:05","no"]'],
+  ]);
+  const { find_it: find } = value.plans.tools;
+  assert.equal(prove(text, value.plans, { tools: { ...value.plans.tools, find_it: { ...find, guard: { and: [{ path: "lang", op: "eq", value: "de" }] } } } }).certificates, null);
+});
+
+test("what the proof cannot place is a problem: unknown keys of a plan, a filter of another form, a guard where none is read", () => {
+  const { value } = compiled(GUARDED, { defer: true });
+  assert.ok(value);
+  const { tools } = value.plans;
+  const changed = (tool: string, more: object): Proof => prove(GUARDED, value.plans, { tools: { ...tools, [tool]: { ...tools[tool], ...more } } });
+  const unplaced: readonly Proof[] = [
+    changed("count_it", { fallback: { connection: "main", collection: "other" } }),
+    changed("count_it", { guard: { not: { path: "lang", op: "ne", value: "en" } } }),
+    changed("count_it", { guard: { and: [{ path: "lang", op: "eq", value: "en" }], or: [] } }),
+    changed("count_it", { guard: { path: "lang", op: "eq", value: "en", unless: true } }),
+    changed("group_it", { steps: [{ kind: "fetch_more", collection: "other" }] }),
+    changed("count_it", { bind: null }),
+    changed("list_it", { output: { ...(tools["list_it"] as { output: object }).output, raw: true } }),
+    changed("count_it", { kind: "delete" }),
+    prove(GUARDED.replace("    query: { required: true }\n", "    query: { required: true, static_filters: [{ path: a, value: 1 }] }\n"), value.plans),
+    prove(GUARDED.replace("    output: { limit_default: 1 }", "    output: { limit_default: 1 }\n    redact: [{ path: a }]"), value.plans),
+  ];
+  for (const [index, { certificates, problems }] of unplaced.entries()) assert.ok(certificates === null && problems.length > 0, String(index));
+});
+
+test("a reference in the guard of a built-in is certified as the reference it is", () => {
+  const text = GUARDED.replace("value: acme }], must_not", 'value: "${ORG:-acme}" }], must_not');
+  const { value } = compiled(text, { env: { KEY: "k" } });
+  assert.ok(value);
+  const open = JSON.parse(JSON.stringify(value.plans).replaceAll('{"path":"org","op":"eq","value":"acme"}', '{"path":"org","op":"eq","value":REF}').replaceAll("REF", JSON.stringify(openReference("ORG", "acme"))).replaceAll('"api_key":"k"', `"api_key":${JSON.stringify(openReference("KEY"))}`)) as Plans;
+  assert.deepEqual(prove(text, open).problems, []);
+  for (const other of [openReference("ORG"), openReference("ORG", "other"), openReference("OTHER", "acme"), "acme", "${ORG:-acme}", { ...openReference("ORG", "acme"), x: 1 }]) {
+    const changed = JSON.parse(JSON.stringify(open).replaceAll(JSON.stringify(openReference("ORG", "acme")), JSON.stringify(other))) as Plans;
+    assert.equal(prove(text, changed).certificates, null, JSON.stringify(other));
+  }
+});
+
+test("a route counts only where the backend's requests carry it out", () => {
+  const { value } = compiled(GUARDED, { defer: true });
+  assert.ok(value);
+  const { tools } = value.plans;
+  const { problems } = prove(GUARDED, value.plans, { tools: { ...tools, count_it: { ...tools["count_it"], route: { namespace: "acme" } } } });
+  assert.match(problems[0]?.guard ?? "", /the route 'namespace', which no request of this backend carries out/);
+});
+
+test.run();

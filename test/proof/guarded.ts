@@ -1,0 +1,52 @@
+/** A catalog that has every kind of guard, in every kind of tool. */
+export const GUARDED = `tds_version: "2"
+connections:
+  main:
+    backend: sqlite
+    path: a.db
+    builtin_tools: { semantic_search: true, get_by_id: true, count: true, list_collections: true }
+    builtin_defaults: { collections: [articles, news], static_filters: { must: [{ path: org, value: acme }], must_not: [{ path: state, op: in, value: [draft, gone] }] } }
+  vectors: { backend: pinecone, api_key: "\${KEY}", host: h, namespace: acme }
+  classes: { backend: weaviate, url: u, tenant: acme }
+defaults: { embedding: local/hashing-256 }
+security: { tenancy: { mode: claim, claim: org_id, path: org } }
+tools:
+  - name: search_it
+    description: Search the articles by meaning, for any question at all.
+    target: { connection: main, collection: articles }
+    query: { param: q }
+    static_filters: { must: [{ path: lang, value: en }, { path: size, op: gt, value: 3 }], must_not: [{ path: state, op: eq, value: draft }, { path: year, op: lt, value: 2020 }] }
+    parameters: [{ name: author, path: author, resolve: { kind: directory, field: author } }]
+  - name: get_it
+    kind: lookup
+    description: Look up one article by its slug, when it was named before.
+    target: { connection: main, collection: articles }
+    static_filters: [{ path: lang, op: in, value: [en, de] }]
+    parameters: [{ name: slug, path: slug, required: true }]
+    output: { limit_default: 1 }
+  - name: count_it
+    kind: count
+    description: Count the articles of one author, or all of them together.
+    target: { connection: main, collection: articles }
+    static_filters: [{ path: lang, value: en }]
+  - name: list_it
+    kind: scroll
+    description: List the articles in the order of their ids, for browsing.
+    target: { connection: main, collection: articles }
+    static_filters: [{ path: note, op: exists, value: true }]
+  - name: group_it
+    kind: pipeline
+    description: The best articles of each author, for an overview of all.
+    static_filters: [{ path: lang, value: en }]
+    steps:
+      - retrieve: { target: { connection: main, collection: articles }, query: { param: q, required: true }, filter: { or: [{ path: a, value: 1 }, { path: b, value: 2 }] } }
+      - sort: { by: year }
+  - name: search_vectors
+    description: Search the vectors by meaning, for any question at all.
+    target: { connection: vectors, collection: articles }
+    query: { required: true }
+  - name: search_classes
+    description: Search the classes by meaning, for any question at all.
+    target: { connection: classes, collection: Article }
+    query: { required: true }
+`;
