@@ -21,6 +21,14 @@ export function compareIsolation(old: Read, next: Read, changes: Changes): void 
   compareReach(old, next, changes);
   compareDirectories(old, next, changes);
   compareGuards(constantPart(old.filter), constantPart(next.filter), "retrieve filter", changes);
+  for (const part of without(choicesOf(old.filter), choicesOf(next.filter))) changes.add("isolation-weakening", "retrieve filter", `${show(part)} is no longer always ANDed`);
+}
+
+/** Alternatives that arguments fill in: what they let through cannot be compared, only that they are there. */
+function choicesOf(filter: FilterTemplate | undefined): readonly FilterTemplate[] {
+  if (filter === undefined) return [];
+  if ("and" in filter) return filter.and.flatMap(choicesOf);
+  return "or" in filter && hasParam(filter) ? [filter] : [];
 }
 
 function compareGuards(old: Guard | null | undefined, next: Guard | null | undefined, subject: string, changes: Changes): void {
@@ -81,8 +89,17 @@ function compareReach(old: Read, next: Read, changes: Changes): void {
 function compareDirectories(old: Read, next: Read, changes: Changes): void {
   for (const { arg, resolve } of next.bind) {
     const before = old.bind.find((binding) => binding.arg === arg)?.resolve;
-    if (before === undefined || resolve === undefined) continue;
-    compareGuards(before.guard, resolve.guard, `directory of ${arg}`, changes);
+    if (resolve === undefined) continue;
+    const subject = `directory of ${arg}`;
+    // Without a directory before, its names are rows of a tool that gave none of them away.
+    if (before === undefined) {
+      if (resolve.connection !== next.connection || resolve.collection !== next.collection) changes.add("isolation-weakening", subject, `names of '${resolve.collection}' are offered to callers`);
+      continue;
+    }
+    if (before.connection !== resolve.connection || before.collection !== resolve.collection || before.field !== resolve.field) {
+      changes.add("isolation-weakening", subject, `names come from ${resolve.field} of '${resolve.collection}' instead of ${before.field} of '${before.collection}'`);
+    }
+    compareGuards(before.guard, resolve.guard, subject, changes);
     compareTenants(before.tenant, resolve.tenant, changes);
   }
 }

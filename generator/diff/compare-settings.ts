@@ -1,6 +1,7 @@
 /** Settings that concern every tool: who may call, how often, and what is written down. */
 import type { ConnectionPlan, Json } from "../../runtime/abi/plan.js";
 import type { ServePlan } from "../../runtime/abi/call.js";
+import { accessOf, gainOf, reachOf, type ReachSurface } from "./reach.js";
 import { same, show, without, type Changes } from "./change.js";
 
 type Section = { readonly [key: string]: Json };
@@ -13,8 +14,14 @@ function texts(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-export function compareSettings(old: ServePlan, next: ServePlan, changes: Changes): void {
-  compareRbac(section(old.security?.["rbac"]), section(next.security?.["rbac"]), changes);
+/** A catalog with what its settings are about. */
+interface SettingsSurface extends ReachSurface {
+  readonly settings: ServePlan;
+}
+
+export function compareSettings(oldSurface: SettingsSurface, nextSurface: SettingsSurface, changes: Changes): void {
+  const [old, next] = [oldSurface.settings, nextSurface.settings];
+  compareRbac(oldSurface, nextSurface, changes);
   compareRates(section(old.security?.["rate_limit"]), section(next.security?.["rate_limit"]), changes);
   compareAuth(section(old.security?.["auth"]), section(next.security?.["auth"]), changes);
   compareHardening(section(old.hardening), section(next.hardening), changes);
@@ -37,7 +44,8 @@ function compareAuth({ mode: had, ...before }: Section = {}, { mode: has, ...aft
   else changes.add(authenticated(has) ? "breaking" : "behavioural", subject, message);
 }
 
-function compareRbac(old: Section | undefined, next: Section | undefined, changes: Changes): void {
+function compareRbac(oldSurface: SettingsSurface, nextSurface: SettingsSurface, changes: Changes): void {
+  const [old, next] = [section(oldSurface.settings.security?.["rbac"]), section(nextSurface.settings.security?.["rbac"])];
   const subject = "security.rbac";
   if (same(old, next)) return;
   if (old === undefined) return changes.add("breaking", subject, "roles are checked now");
@@ -46,17 +54,21 @@ function compareRbac(old: Section | undefined, next: Section | undefined, change
     if (!same(old[key], next[key])) changes.add("isolation-weakening", subject, `${key} is ${show(next[key])} instead of ${show(old[key])}`);
   }
   const [gone, added] = [without(texts(old["deny_tools"]), texts(next["deny_tools"])), without(texts(next["deny_tools"]), texts(old["deny_tools"]))];
-  if (gone.length > 0) changes.add("isolation-weakening", subject, `${show(gone)} are no longer denied to everyone`);
+  // A tool that is gone needs no denial; what took its place is judged by what it reads.
+  const open = gone.filter((tool) => !Object.hasOwn(oldSurface.plans, String(tool)) || Object.hasOwn(nextSurface.plans, String(tool)));
+  if (open.length > 0) changes.add("isolation-weakening", subject, `${show(open)} are no longer denied to everyone`);
   if (added.length > 0) changes.add("breaking", subject, `${show(added)} are denied to everyone now`);
   const [before, after] = [section(old["roles"]) ?? {}, section(next["roles"]) ?? {}];
   for (const role of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [had, has] = [texts(section(before[role])?.["allow"]), texts(section(after[role])?.["allow"])];
-    compareRole(role, had, has, changes);
+    const gained = without(has, had).map(String);
+    const renamed = gained.filter((tool) => !Object.hasOwn(oldSurface.plans, tool) && Object.hasOwn(nextSurface.plans, tool) && gainOf(accessOf(nextSurface, tool), reachOf(oldSurface, role), []) === "none");
+    if (renamed.length > 0 && !had.includes("*")) changes.add("additive", subject, `role '${role}' may also call ${show(renamed)}, which ${renamed.length === 1 ? "reads" : "read"} nothing that it could not read before`);
+    compareRole(role, had, [gained.filter((tool) => !renamed.includes(tool)), without(had, has)], has, changes);
   }
 }
 
-function compareRole(role: string, had: readonly string[], has: readonly string[], changes: Changes): void {
-  const [gained, lost] = [without(has, had), without(had, has)];
+function compareRole(role: string, had: readonly string[], [gained, lost]: readonly [gained: readonly string[], lost: readonly unknown[]], has: readonly string[], changes: Changes): void {
   if (gained.length > 0 && !had.includes("*")) changes.add("isolation-weakening", "security.rbac", `role '${role}' may also call ${show(gained)}`);
   if (lost.length > 0 && !has.includes("*")) changes.add("breaking", "security.rbac", `role '${role}' may no longer call ${show(lost)}`);
 }
@@ -116,14 +128,21 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
   }
 }
 
+/** Settings that lead to the same rows whatever they are; another key or user may see others. */
+const HARMLESS = new Set(["vector_column", "embedding_mode", "credentials"]);
+
 export function compareConnections(old: { readonly [name: string]: ConnectionPlan }, next: { readonly [name: string]: ConnectionPlan }, changes: Changes): void {
   for (const [name, before] of Object.entries(old)) {
     const after = Object.hasOwn(next, name) ? next[name] : undefined;
     const subject = `connection ${name}`;
     if (after === undefined) changes.add("behavioural", subject, `connection '${name}' is gone`);
-    else if (before.backend !== after.backend) changes.add("behavioural", subject, `connection '${name}' is ${after.backend} instead of ${before.backend}`);
-    // Settings may hold addresses and keys; their values are not repeated.
-    else if (!same(before, after)) changes.add("behavioural", subject, `connection '${name}' is set another way (${changedKeys(before, after).join(", ")})`);
+    else if (before.backend !== after.backend) changes.add("isolation-weakening", subject, `connection '${name}' is ${after.backend} instead of ${before.backend}`);
+    else if (!same(before, after)) {
+      const keys = changedKeys(before, after);
+      const isOther = keys.some((key) => !HARMLESS.has(key));
+      // Settings may hold addresses and keys; their values are not repeated.
+      changes.add(isOther ? "isolation-weakening" : "behavioural", subject, `connection '${name}' is set another way (${keys.join(", ")})${isOther ? "; other rows may be behind the same guards" : ""}`);
+    }
   }
   for (const name of Object.keys(next)) if (!Object.hasOwn(old, name)) changes.add("additive", `connection ${name}`, `connection '${name}' is new`);
 }

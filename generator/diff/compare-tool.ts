@@ -4,6 +4,9 @@ import type { EmbeddingPlan, OutputPlan, ToolPlan } from "../../runtime/abi/plan
 import { Changes, same, show, without, type Change } from "./change.js";
 import { compareIsolation, compareRedaction } from "./compare-isolation.js";
 import { argumentNames, compareDefinitions } from "./compare-schema.js";
+import { compareSteps } from "./compare-steps.js";
+import { conjunctsOf, impliedBy } from "./implication.js";
+import { requiredMembers } from "./reach.js";
 import { outputOf, readOf, type Read } from "./read.js";
 
 /** A tool with what its plan refers to. */
@@ -32,6 +35,11 @@ export function compareTool(name: string, old: ToolSurface, next: ToolSurface): 
     changes.add("behavioural", "embedding", `the query is embedded by ${show(next.embedding)} instead of ${show(old.embedding)}; the collection must be embedded alike`);
   }
   comparePipeline(old.plan, next.plan, changes);
+  compareSteps(old.plan, next.plan, changes);
+  const [hadTo, hasTo] = [requiredMembers(old.plan, old.definition), requiredMembers(next.plan, next.definition)];
+  for (const { path, value } of hadTo.filter((condition) => !impliedBy([...hasTo, ...conjunctsOf(after.guard)], condition))) {
+    changes.add("isolation-weakening", "argument", `a call is no longer restricted to ${path} among ${show(value)}`);
+  }
   compareDefinitions(old.definition, next.definition, limitArgument(next.plan), changes);
   return changes.list;
 }

@@ -1,6 +1,5 @@
 /** Two catalogs → every difference, worst first. */
 import type { ServePlan } from "../../runtime/abi/call.js";
-import type { Condition } from "../../runtime/abi/filter.js";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, PlanTable, ToolPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
@@ -8,7 +7,7 @@ import { CHANGE_CLASSES, Changes, same, type Change } from "./change.js";
 import { conditionText, leaves } from "./compare-isolation.js";
 import { compareConnections, compareSettings } from "./compare-settings.js";
 import { compareTool, type ToolSurface } from "./compare-tool.js";
-import { conjunctsOf, impliedBy } from "./implication.js";
+import { accessOf, covers, gainOf, isSameStore, lostConditions, mayCall, reachOf, rolesOf, type Access, type Role } from "./reach.js";
 import { outputOf, readOf } from "./read.js";
 
 /** What of a catalog can be compared; the same from a catalog and from what was built of it. */
@@ -51,17 +50,18 @@ export function compareServers(old: readonly Surface[], next: readonly Surface[]
     ])),
     ...next.flatMap((surface) => {
       const before = old.find(({ project }) => project === surface.project);
-      return named(surface.project, before === undefined ? newCatalog(surface) : compareSurfaces(before, surface));
+      return named(surface.project, before === undefined ? newCatalog(surface, old) : compareSurfaces(before, surface));
     }),
     ...firstCatalog(onlyOld, onlyNext),
   ];
   return CHANGE_CLASSES.flatMap((kind) => all.filter((change) => change.class === kind));
 }
 
-function newCatalog({ project, plans }: Surface): readonly Change[] {
+/** Its tools may read the stores of the other catalogs. */
+function newCatalog(surface: Surface, olds: readonly Surface[]): readonly Change[] {
   return [
-    { class: "additive", tool: null, subject: "catalog", message: `the catalog '${project}' is new` },
-    ...Object.keys(plans).map((tool): Change => ({ class: "additive", tool, subject: "tool", message: "the tool is new" })),
+    { class: "additive", tool: null, subject: "catalog", message: `the catalog '${surface.project}' is new` },
+    ...Object.keys(surface.plans).flatMap((tool) => newTool(tool, surface, olds)),
   ];
 }
 
@@ -74,7 +74,7 @@ function firstCatalog(old: Surface | undefined, next: Surface | undefined): read
 /** Worst class first; within a class the whole catalog, then tools in the new catalog's order. */
 export function compareSurfaces(old: Surface, next: Surface): readonly Change[] {
   const overall = new Changes(null);
-  compareSettings(old.settings, next.settings, overall);
+  compareSettings(old, next, overall);
   compareConnections(old.connections, next.connections, overall);
   const [before, after] = [Object.keys(old.plans), Object.keys(next.plans)];
   const [kept, known] = [after.filter((name) => before.includes(name)), before.filter((name) => after.includes(name))];
@@ -82,22 +82,30 @@ export function compareSurfaces(old: Surface, next: Surface): readonly Change[] 
   const all = [
     ...overall.list,
     ...before.filter((name) => !after.includes(name)).map((tool): Change => ({ class: "breaking", tool, subject: "tool", message: "the tool is gone" })),
-    ...after.flatMap((name) => (before.includes(name) ? compareTool(name, toolSurface(old, name), toolSurface(next, name)) : newTool(name, next.plans[name] as ToolPlan, old))),
+    ...after.flatMap((name) => (before.includes(name) ? [...movedTool(name, old, next), ...compareTool(name, toolSurface(old, name), toolSurface(next, name))] : newTool(name, next, [old]))),
   ];
   return CHANGE_CLASSES.flatMap((kind) => all.filter((change) => change.class === kind));
 }
 
-/** A new tool adds something; but one that goes around what fenced all its elders opens a way in. */
-function newTool(name: string, plan: ToolPlan, old: Surface): readonly Change[] {
+/** A new tool adds something; but one that gives a caller more of what was kept from them opens a way in. */
+function newTool(name: string, next: Surface, olds: readonly Surface[]): readonly Change[] {
   const changes = new Changes(name);
   changes.add("additive", "tool", "the tool is new");
-  const elders = Object.values(old.plans).filter((elder) => readsSame(elder, plan));
-  if (elders.length === 0) return changes.list;
-  const held = conjunctsOf(readOf(plan).guard);
-  for (const condition of sharedConditions(elders)) {
-    if (!impliedBy(held, condition)) changes.add("isolation-weakening", "guard", `it reads without ${conditionText(condition)}, which every tool on this collection held before`);
+  const access = accessOf(next, name);
+  const all = olds.flatMap((old) => Object.keys(old.plans).map((tool) => accessOf(old, tool)));
+  for (const role of rolesOf(next).filter((each) => mayCall(next, each, name))) {
+    // A role that is new itself is reported with everything that it may call.
+    const reach = olds.flatMap((old) => (role === null || rolesOf(old).includes(role) || rolesOf(old).includes(null) ? reachOf(old, role) : all));
+    const twin = olds.map((old) => twinOf(name, role, old, next)).find((each) => each !== null);
+    if (twin !== undefined) changes.add("isolation-weakening", "reach", `${role === null ? "a caller" : `role '${role}'`} may call it, and it gives away what '${twin}' did, which they might not call`);
+    if (gainOf(access, reach, all) !== "more") continue;
+    const lost = lostConditions(access, reach);
+    const who = role === null ? "a caller" : `role '${role}'`;
+    if (lost.length === 0) changes.add("isolation-weakening", "reach", `${who} reads what no tool gave them before: ${placeText(access)}`);
+    for (const condition of lost) changes.add("isolation-weakening", "guard", `it reads without ${conditionText(condition)}, which every tool on this collection held before`);
   }
-  const output = outputOf(plan);
+  const output = outputOf(next.plans[name] as ToolPlan);
+  const elders = olds.flatMap((old) => Object.entries(old.plans).filter(([tool]) => gainOf(access, [], [accessOf(old, tool)]) === "more").map(([, plan]) => plan));
   for (const path of output === undefined ? [] : sharedRedactions(elders)) {
     const redacted = (output?.redact ?? []).some((rule) => rule.path === path);
     if (output !== undefined && !redacted && leaves(output, path)) changes.add("isolation-weakening", "redaction", `it returns ${path}, which every tool on this collection redacted before`);
@@ -105,16 +113,43 @@ function newTool(name: string, plan: ToolPlan, old: Surface): readonly Change[] 
   return changes.list;
 }
 
-/** Whether both reach the same collection; one that is named by an argument may be any. */
-function readsSame(elder: ToolPlan, plan: ToolPlan): boolean {
-  const [a, b] = [readOf(elder), readOf(plan)];
-  if (a.connection !== b.connection || a.collection === null || b.collection === null) return false;
-  return a.allowed === null || b.allowed === null || a.allowed.some((name) => b.allowed?.includes(name) === true);
+/** A tool that these callers were refused and that gave away no more than the new one does: it may be the same one renamed. */
+function twinOf(name: string, role: Role, old: Surface, next: Surface): string | null {
+  if (role !== null && !rolesOf(old).includes(role)) return null;
+  const access = accessOf(next, name);
+  return Object.keys(old.plans).find((tool) => !mayCall(old, role, tool) && old.plans[tool]?.kind === next.plans[name]?.kind && covers(access, accessOf(old, tool)) && showsAll(next.plans[name] as ToolPlan, old.plans[tool] as ToolPlan)) ?? null;
 }
 
-function sharedConditions(elders: readonly ToolPlan[]): readonly Condition[] {
-  const [first = [], ...others] = elders.map((elder) => conjunctsOf(readOf(elder).guard));
-  return first.filter((condition) => others.every((conditions) => impliedBy(conditions, condition)));
+/** Whether every field that one tool returned leaves by the other, too. */
+function showsAll(next: ToolPlan, old: ToolPlan): boolean {
+  const [shown, wanted] = [outputOf(next), outputOf(old)];
+  if (shown?.fields === undefined || wanted === undefined) return true;
+  return wanted.fields !== undefined && wanted.fields.every((path) => leaves(shown, path));
+}
+
+function placeText({ collections, hasRows }: Access): string {
+  const what = collections === null ? "any collection of the store" : collections.map((name) => `'${name}'`).join(", ");
+  return `${hasRows ? "rows" : "counts"} of ${what}`;
+}
+
+/**
+ * A tool that both catalogs have, by what it reads: more than any tool gave the same callers before is a loss, also
+ * where only the connection behind its name has changed.
+ */
+function movedTool(name: string, old: Surface, next: Surface): readonly Change[] {
+  const changes = new Changes(name);
+  const [before, after] = [accessOf(old, name), accessOf(next, name)];
+  if (isSameStore(before.store, after.store) && same(before.collections, after.collections) && (before.hasRows || !after.hasRows)) return [];
+  const roles = rolesOf(next).filter((role) => mayCall(next, role, name));
+  const gains = roles.filter((role) => gainOf(after, reachOf(old, role), []) !== "none");
+  if (gains.length === 0) return [];
+  const isSame = isSameStore(before.store, after.store);
+  // A connection that kept its name and changed its address is reported once, for all its tools.
+  const [{ connection, collection: from }, { connection: other, collection: to }] = [readOf(old.plans[name] as ToolPlan), readOf(next.plans[name] as ToolPlan)];
+  if (!isSame && connection !== other) changes.add("isolation-weakening", "store", "it reads another store, where other rows may be behind the same guard");
+  else if (isSame && typeof from === "string" && typeof to === "string" && from !== to) changes.add("isolation-weakening", "collection", `it reads ${placeText(after)} instead of ${placeText(before)}`);
+  if (!before.hasRows && after.hasRows) changes.add("isolation-weakening", "kind", "it returns rows; before only their number");
+  return changes.list;
 }
 
 /** Paths that no elder lets out unredacted, and that at least one of them could have returned. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { compile } from "../../generator/compile.js";
 import { locateAll } from "../../generator/diagnostics.js";
-import { compareSurfaces, type Surface } from "../../generator/diff/compare.js";
+import { compareServers, compareSurfaces, type Surface } from "../../generator/diff/compare.js";
 import type { ChangeClass } from "../../generator/diff/change.js";
 import { suite } from "../lib/suite.js";
 
@@ -47,7 +47,7 @@ const CATALOG = {
       parameters: [{ name: "votes", dtype: "integer" }],
       steps: [
         { retrieve: { target: { connection: "main", collection: "docs" }, filter: { and: [{ path: "lang", op: "eq", value: "en" }, { path: "votes", op: "gte", param: "votes" }] } } },
-        { post_filter: { expr: "votes > 3" } }, { sort: { by: "votes" } },
+        { post_filter: { expr: "votes > 3 and kind == 'note'" } }, { sort: { by: "votes" } }, { project: { fields: ["title"] } },
       ],
       output: { fields: ["title", "votes"], limit_default: 5, limit_max: 20 },
     },
@@ -132,7 +132,7 @@ const WEAKENING: readonly Row[] = [
   ["the hardening profile takes tools without a tenant", (c) => c.set("profiles.enterprise.security.hardening.require_tenancy", false), [`${W} - profiles.enterprise`]],
   ["a must entry tests another field", (c) => c.set("tools.search_docs.static_filters.must.1.path", "month"), [`${W} search_docs guard`, `${H} search_docs guard`]],
   ["a guard tests another thing, the opposite", (c) => c.set("tools.raw_docs.static_filters.must_not.0.value", false), [`${W} raw_docs guard`, `${H} raw_docs guard`]],
-  ["a namespace is another one", (c) => c.set("connections.pine.namespace", "us"), [`${W} search_pine route`, `${H} - connection pine`]],
+  ["a namespace is another one", (c) => c.set("connections.pine.namespace", "us"), [`${W} - connection pine`, `${W} search_pine route`]],
   ["a redaction is removed", (c) => c.remove("tools.search_docs.output.redact.0"), [`${W} search_docs redaction`]],
   ["a redaction says more", (c) => c.set("tools.search_docs.output.redact.0.mode", "hash"), [`${W} search_docs redaction`]],
   ["a pattern is another one", (c) => c.set("tools.search_docs.output.redact.1.patterns.0.regex", "x"), [`${W} search_docs redaction`]],
@@ -156,6 +156,24 @@ const WEAKENING: readonly Row[] = [
   ["the hardening profile is off", (c) => c.remove("profiles"), [`${W} - profiles.enterprise`]],
   ["the hardening profile allows more rows", (c) => c.set("profiles.enterprise.security.hardening.max_limit_max", 500), [`${W} - profiles.enterprise`]],
   ["a new tool goes around what fenced all others", (c) => c.push("tools", { name: "all_docs", kind: "count", description: "Count all documents there are. Use for questions after a number.", target: { connection: "main", collection: "docs" } }), [`${W} all_docs guard`, `${A} all_docs tool`]],
+  ["a tool named by deny_tools is renamed", (c) => c.set("tools.raw_docs.name", "see_docs"), [`${W} see_docs reach`, `${B} raw_docs tool`, `${A} see_docs tool`]],
+  ["a second connection reaches the same store without the guard", (c) => {
+    c.set("connections.copy", { backend: "qdrant", url: "HTTP://Qdrant:6333/", api_key: "${OTHER}" });
+    c.push("tools", { name: "all_docs", kind: "count", description: "Count all documents there are. Use for questions after a number.", target: { connection: "copy", collection: "docs" } });
+  }, [`${W} all_docs guard`, `${A} - connection copy`, `${A} all_docs tool`]],
+  ["a tool reads by another connection", (c) => c.set("tools.get_doc.target.connection", "built"), [`${W} get_doc store`, `${H} get_doc collection`]],
+  ["a tool reads another collection of its store", (c) => c.set("tools.get_doc.target.collection", "papers"), [`${W} get_doc collection`, `${H} get_doc collection`]],
+  ["a store moves to another address", (c) => c.set("connections.main.url", "http://elsewhere:6333"), [`${W} - connection main`]],
+  ["a store is read with another key", (c) => c.set("connections.main.api_key", "${ADMIN_KEY}"), [`${W} - connection main`]],
+  ["a store is another backend", (c) => c.set("connections.main", { backend: "chroma", url: "http://qdrant:6333" }), [`${W} - connection main`]],
+  ["a pipeline's project is removed", (c) => c.remove("tools.top_docs.steps.3"), [`${W} top_docs project`, `${H} top_docs steps`]],
+  ["a pipeline's project is widened", (c) => c.push("tools.top_docs.steps.3.project.fields", "votes"), [`${W} top_docs project`, `${H} top_docs steps`]],
+  ["a pipeline's post_filter is removed", (c) => c.remove("tools.top_docs.steps.1"), [`${W} top_docs post_filter`, `${W} top_docs post_filter`, `${H} top_docs steps`]],
+  ["a pipeline's post_filter loses one condition", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 3"), [`${W} top_docs post_filter`, `${H} top_docs steps`]],
+  ["a pipeline's post_filter passes more, by or", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 3 or kind == 'note'"), [`${W} top_docs post_filter`, `${W} top_docs post_filter`, `${H} top_docs steps`]],
+  ["a pipeline's post_filter has a lower bound", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 1 and kind == 'note'"), [`${W} top_docs post_filter`, `${H} top_docs steps`]],
+  ["a directory offers another collection's names", (c) => c.set("tools.search_docs.parameters.3.resolve.collection", "staff"), [`${W} search_docs directory of author`, `${H} search_docs argument author`]],
+  ["a directory offers another field", (c) => c.set("tools.search_docs.parameters.3.resolve.field", "salary"), [`${W} search_docs directory of author`, `${H} search_docs argument author`]],
   ["a new tool returns what all others redact", (c) => c.push("tools", { name: "doc_mails", kind: "scroll", description: "List the addresses of documents. Use to write to someone.", target: { connection: "main", collection: "docs" }, static_filters: [{ path: "hidden", op: "ne", value: true }], output: { fields: ["email"], limit_max: 10 } }), [`${W} doc_mails redaction`, `${A} doc_mails tool`]],
 ];
 
@@ -188,9 +206,8 @@ const OTHERS: readonly Row[] = [
   ["a score threshold is lowered", (c) => c.set("tools.search_docs.query.min_score", 0.1), [`${H} search_docs query`]],
   ["an argument filters by another field", (c) => c.set("tools.search_docs.parameters.1.path", "bytes"), [`${H} search_docs argument size`]],
   ["a tool reads another collection", (c) => c.set("tools.raw_docs.target.collection", "papers"), [`${H} raw_docs collection`]],
-  ["the steps of a pipeline are others", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 5"), [`${H} top_docs steps`]],
+  ["the steps of a pipeline are others", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 5 and kind == 'note'"), [`${H} top_docs steps`]],
   ["tools stand in another order", (c) => c.set("tools", (c.at("tools") as unknown[]).reverse()), [`${H} - order`]],
-  ["a store moves", (c) => c.set("connections.main.url", "http://elsewhere:6333"), [`${H} - connection main`]],
   ["the audit log is off", (c) => c.set("observability.audit.enabled", false), [`${H} - observability.audit`]],
   ["the deadline is another one", (c) => c.set("deadline_s", 5), [`${H} - deadline_s`]],
   ["a tool gets a deadline of its own", (c) => c.set("tools.raw_docs.deadline_s", 2), [`${H} raw_docs deadline_s`]],
@@ -207,12 +224,66 @@ for (const [what, edit, want] of [...WEAKENING, ...OTHERS]) {
   test(what, () => assert.deepEqual(changesOf(edit), want));
 }
 
+/** Changes between two variants of a small catalog. */
+function between(old: object, next: object): readonly string[] {
+  const base = { tds_version: "2", connections: { main: { backend: "sqlite", path: "./a.db" } }, defaults: { embedding: "local/hashing-256" } };
+  return compareSurfaces(surface({ ...base, ...old }), surface({ ...base, ...next })).map((change) => `${change.class} ${change.tool ?? "-"} ${change.subject}`);
+}
+
+const COUNT = { name: "count_it", kind: "count", description: "Count all documents there are. Use for questions after a number.", target: { connection: "main", collection: "docs" }, static_filters: [{ path: "lang", value: "en" }] };
+
+test("a tool that only counted and now returns rows weakens isolation", () => {
+  assert.ok(between({ tools: [COUNT] }, { tools: [{ ...COUNT, kind: "scroll" }] }).includes(`${W} count_it kind`));
+});
+
+test("a required argument's choices are a guard: one more member weakens isolation", () => {
+  const tool = (members: readonly string[], required = true): object => ({ tools: [{ ...COUNT, parameters: [{ name: "dept", path: "dept", enum: members, required }] }] });
+  assert.deepEqual(between(tool(["sales"]), tool(["sales", "hr"])), [`${W} count_it argument`, `${A} count_it argument dept`]);
+  assert.ok(between(tool(["sales"]), tool(["sales"], false)).includes(`${W} count_it argument`));
+  assert.deepEqual(between(tool(["sales", "hr"]), tool(["sales"])), [`${B} count_it argument dept`]);
+});
+
+test("another name for a connection, a tool or a path is no weakening where nothing more is reached", () => {
+  const renamed = { connections: { other: { backend: "sqlite", path: "a.db" } }, tools: [{ ...COUNT, target: { connection: "other", collection: "docs" } }] };
+  assert.ok(!between({ tools: [COUNT] }, renamed).some((change) => change.startsWith(`${W} count_it`)));
+  const rbac = (name: string): object => ({ security: { rbac: { enabled: true, roles: { viewer: { allow: [name] } } } }, tools: [{ ...COUNT, name }] });
+  assert.deepEqual(between(rbac("count_it"), rbac("tell_it")).filter((change) => change.startsWith(W)), []);
+});
+
+test("an address that only the environment knows may be the same store", () => {
+  const next = { connections: { main: { backend: "sqlite", path: "./a.db" }, copy: { backend: "sqlite", path: "${DB}" } }, tools: [COUNT, { ...COUNT, name: "all_it", target: { connection: "copy", collection: "docs" }, static_filters: [] }] };
+  assert.ok(between({ tools: [COUNT] }, next).includes(`${W} all_it guard`));
+  const other = { ...next, connections: { main: { backend: "sqlite", path: "./a.db" }, copy: { backend: "sqlite", path: "./b.db" } } };
+  assert.deepEqual(between({ tools: [COUNT] }, other), [`${A} - connection copy`, `${A} all_it tool`]);
+});
+
+test("a role that may call a new tool is compared with what that role reached, not with what others did", () => {
+  const rbac = { security: { rbac: { enabled: true, default_role: "viewer", roles: { viewer: { allow: ["count_it", "more_it"] }, admin: { allow: ["*"] } } } } };
+  const all = { ...COUNT, name: "all_it", static_filters: [] };
+  const before = { ...rbac, tools: [COUNT, all] };
+  const after = { ...rbac, tools: [COUNT, all, { ...all, name: "more_it", kind: "scroll" }] };
+  assert.ok(between(before, after).includes(`${W} more_it guard`));
+});
+
+test("alternatives that arguments fill in count as a restriction", () => {
+  const tool = (filter: object): object => ({ tools: [{ name: "top_it", kind: "pipeline", description: "Rank documents by their votes. Use for questions after the best.", parameters: [{ name: "team" }], steps: [{ retrieve: { target: { connection: "main", collection: "docs" }, filter } }] }] });
+  const choice = { or: [{ path: "team", param: "team" }, { path: "public", value: true }] };
+  assert.ok(between(tool(choice), tool({})).includes(`${W} top_it retrieve filter`));
+  assert.ok(!between(tool({}), tool(choice)).some((change) => change.startsWith(W)));
+});
+
+test("a catalog that is new beside others is compared with all of them", () => {
+  const one = surface({ tds_version: "2", connections: { main: { backend: "sqlite", path: "./a.db" } }, tools: [COUNT] });
+  const two = { ...surface({ tds_version: "2", connections: { side: { backend: "sqlite", path: "a.db" } }, tools: [{ ...COUNT, name: "all_it", target: { connection: "side", collection: "docs" }, static_filters: [] }] }), project: "side" };
+  assert.ok(compareServers([one], [one, two]).some((change) => change.class === W && change.tool === "all_it"));
+});
+
 test("every weakening edit taken back is no weakening", () => {
   for (const [what, edit] of WEAKENING) {
     const draft = new Draft();
     edit(draft);
     const kinds: readonly ChangeClass[] = compareSurfaces(surface(draft.tree), surface(CATALOG)).map((change) => change.class);
-    const symmetric = /another|is off|says more/.test(what);
+    const symmetric = /another|other|is off|says more|renamed/.test(what);
     assert.ok(kinds.length > 0, what);
     if (!symmetric) assert.ok(!kinds.includes("isolation-weakening"), `${what}: ${kinds.join(", ")}`);
   }
