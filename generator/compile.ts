@@ -47,8 +47,7 @@ export function compile(source: SourceFile, options: CompileOptions = {}): Compi
   const checked = front.value;
   if (checked === null) return { ...front, value: null };
   const plans = plan(checked);
-  const filled = options.interpolation.mode === "fill" ? options.interpolation.env : null;
-  const { certificates, problems } = certify({ settings: plans.settings, connections: plans.connections, plans: plans.tools }, readStockYaml(source.text), filled);
+  const { certificates, problems } = certify({ settings: plans.settings, connections: plans.connections, plans: plans.tools }, readStockYaml(source.text));
   const reporter = createReporter(source.path);
   for (const { tool, at, branch, guard } of problems) reporter.report("TS0401", { branch, guard }, at === null ? null : { path: at }, { tool });
   const diagnostics = [...front.diagnostics, ...reporter.diagnostics];

@@ -11,7 +11,7 @@ import { reportConnections } from "./connections.js";
 import { reportOutput } from "./output.js";
 import { partsOf, type Branch } from "./planned.js";
 import { certifyRoles } from "./roles.js";
-import { same, sameAsWritten, type Filled } from "./same.js";
+import { same, sameAsWritten } from "./same.js";
 import { demandsOf, misplaced, type Json, type ReadDemand, type ToolDemand, type WrittenCondition } from "./written.js";
 
 /** The tables of a program that decide what is reachable; as printed, or in memory. */
@@ -36,8 +36,8 @@ export interface Proof {
   readonly problems: readonly Problem[];
 }
 
-/** `catalog` is what the stock YAML library reads; `filled` are the values of references where the tables hold those; null where references are open. */
-export function certify(tables: Tables, catalog: unknown, filled: Filled): Proof {
+/** `catalog` is what the stock YAML library reads. References are open in the tables. */
+export function certify(tables: Tables, catalog: unknown): Proof {
   const problems: Problem[] = [];
   const lost = (problem: Problem): void => void problems.push(problem);
   if (!isRecord(catalog) || !isRecord(tables.plans) || !isRecord(tables.connections) || !isRecord(tables.settings)) {
@@ -45,13 +45,13 @@ export function certify(tables: Tables, catalog: unknown, filled: Filled): Proof
   }
   for (const path of misplaced(catalog)) lost({ tool: null, at: path, branch: "catalog", guard: `'${String(path.at(-1))}', which has no effect here,` });
 
-  reportConnections(tables.connections, catalog, filled, lost);
+  reportConnections(tables.connections, catalog, lost);
   const demands = demandsOf(catalog);
-  const callers = certifyRoles(tables.settings, catalog, demands.map(({ name }) => name), filled, lost);
+  const callers = certifyRoles(tables.settings, catalog, demands.map(({ name }) => name), lost);
   const { plans, connections } = tables;
   const certificates = demands.map((demand) => {
     const plan = Object.hasOwn(plans, demand.name) ? plans[demand.name] : undefined;
-    const certificate = certifyTool(demand, plan, { catalog, connections, filled }, lost);
+    const certificate = certifyTool(demand, plan, { catalog, connections }, lost);
     const roles = callers?.get(demand.name);
     return roles === undefined ? certificate : { ...certificate, callers: roles };
   });
@@ -63,7 +63,6 @@ export function certify(tables: Tables, catalog: unknown, filled: Filled): Proof
 interface Scope {
   readonly catalog: Json;
   readonly connections: Json;
-  readonly filled: Filled;
 }
 
 function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (problem: Problem) => void): GuardCertificate {
@@ -90,23 +89,23 @@ function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (pro
   return { tool, branches };
 }
 
-function showBranch({ name, place }: Branch, demand: ReadDemand, { catalog, connections, filled }: Scope, missing: (branch: string, guard: string) => void): GuardCertificate["branches"][number] {
+function showBranch({ name, place }: Branch, demand: ReadDemand, { catalog, connections }: Scope, missing: (branch: string, guard: string) => void): GuardCertificate["branches"][number] {
   if (place["connection"] !== demand.connection) missing(name, `connection '${demand.connection}'`);
   if (!sameCollection(name, place, demand)) missing(name, `collection ${JSON.stringify(demand.collection)}`);
   const conjuncts = conjunctsOf(place["guard"]);
   if (conjuncts === null) missing(name, "a guard that the proof can read");
   for (const condition of demand.conditions) {
-    if (conjuncts?.some((conjunct) => isCondition(conjunct, condition, filled)) !== true) missing(name, textOf(condition));
+    if (conjuncts?.some((conjunct) => isCondition(conjunct, condition)) !== true) missing(name, textOf(condition));
   }
   if (demand.tenant === null ? place["tenant"] !== undefined : !same(place["tenant"], demand.tenant)) {
     missing(name, demand.tenant === null ? "that no tenant is asked for" : `the tenant of ${String(demand.tenant["from"])} '${String(demand.tenant["name"])}'`);
   }
-  const routes = routesOf(name, place, demand.connection, { catalog, connections, filled }, missing);
+  const routes = routesOf(name, place, demand.connection, { catalog, connections }, missing);
   return { branch: name, guards: [...demand.conditions.map(textOf), ...routes.map((key) => `${key} of the connection`)], tenancy: demand.tenant === null ? "none" : "filter" };
 }
 
 /** Settings of the connection that isolate by address. One counts only if the backend says that its requests carry it. */
-function routesOf(branch: string, place: Json, connection: string, { catalog, filled }: Scope, missing: (branch: string, guard: string) => void): readonly string[] {
+function routesOf(branch: string, place: Json, connection: string, { catalog }: Scope, missing: (branch: string, guard: string) => void): readonly string[] {
   const written = (catalog["connections"] as Json)[connection];
   if (!isRecord(written)) return [];
   const { backend } = written;
@@ -115,7 +114,7 @@ function routesOf(branch: string, place: Json, connection: string, { catalog, fi
   // Counting collections by name, and directories, read through the connection itself, whose settings are compared.
   if (branch === "count-each" || branch.startsWith("directory:")) return keys;
   const route = isRecord(place["route"]) ? place["route"] : {};
-  for (const key of keys) if (!sameAsWritten(route[key], written[key], filled)) missing(branch, `the ${key} of the connection`);
+  for (const key of keys) if (!sameAsWritten(route[key], written[key])) missing(branch, `the ${key} of the connection`);
   for (const key of Object.keys(route)) if (!keys.includes(key)) missing(branch, `the route '${key}', which no request of this backend carries out,`);
   return keys;
 }
@@ -144,8 +143,8 @@ function conjunctsOf(filter: unknown): readonly Json[] | null {
   return keys === "and" ? [...first, ...others.flat()] : first.filter((condition) => others.every((branch) => branch.some((other) => same(other, condition))));
 }
 
-function isCondition(conjunct: Json, { path, op, value, mayRefer }: WrittenCondition, filled: Filled): boolean {
-  return conjunct["path"] === path && conjunct["op"] === op && (mayRefer ? sameAsWritten(conjunct["value"], value, filled) : same(conjunct["value"], value));
+function isCondition(conjunct: Json, { path, op, value, mayRefer }: WrittenCondition): boolean {
+  return conjunct["path"] === path && conjunct["op"] === op && (mayRefer ? sameAsWritten(conjunct["value"], value) : same(conjunct["value"], value));
 }
 
 function textOf({ path, op, value }: WrittenCondition): string {

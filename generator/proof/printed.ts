@@ -19,7 +19,7 @@ export function certifyPrinted(plansText: string, catalog: unknown): PrintedProo
     const values = readModule(plansText);
     const stranger = [...values.keys()].find((name) => !EXPORTS.includes(name));
     if (stranger !== undefined) return unreadable(`it exports '${stranger}'`);
-    return { digest, ...certify({ settings: values.get("settings"), connections: values.get("connections"), plans: values.get("plans") }, catalog, null) };
+    return { digest, ...certify({ settings: values.get("settings"), connections: values.get("connections"), plans: values.get("plans") }, catalog) };
   } catch (error) {
     if (error instanceof UnreadableLiteral) return unreadable(error.message);
     throw error;

@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../../runtime/base/paths.js";
 import type { Problem } from "./certify.js";
-import { same, sameAsWritten, type Filled } from "./same.js";
+import { same, sameAsWritten } from "./same.js";
 import type { Json } from "./written.js";
 
 /** Tool → the roles that may call it, in the order of the catalog; `null` where roles are not checked. */
@@ -14,9 +14,9 @@ const rec = (value: unknown): Json => (isRecord(value) ? value : {});
 const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /** Reports each role, allowance or denial that the settings do not hold. */
-export function certifyRoles(settings: Json, catalog: Json, tools: readonly string[], filled: Filled, lost: (problem: Problem) => void): Callers {
+export function certifyRoles(settings: Json, catalog: Json, tools: readonly string[], lost: (problem: Problem) => void): Callers {
   const [written, planned] = [rec(catalog["security"]), rec(settings["security"])];
-  reportSections(rec(catalog["profiles"]), written, settings, planned, filled, lost);
+  reportSections(rec(catalog["profiles"]), written, settings, planned, lost);
   const missing = (guard: string): void => lost({ tool: null, at: ["security", "rbac"], branch: "security.rbac", guard });
   const [rbac, held] = [rec(written["rbac"]), rec(planned["rbac"])];
   if (rbac["enabled"] !== true) {
@@ -41,13 +41,13 @@ function mayCall(allow: unknown, tool: string): boolean {
 }
 
 /** Sections that protect are there when the catalog switches them on, and callers are authenticated as written. */
-function reportSections(profiles: Json, written: Json, settings: Json, planned: Json, filled: Filled, lost: (problem: Problem) => void): void {
+function reportSections(profiles: Json, written: Json, settings: Json, planned: Json, lost: (problem: Problem) => void): void {
   const missing = (section: string, guard: string): void => lost({ tool: null, at: ["security"], branch: section, guard });
   const [auth, held] = [rec(written["auth"]), rec(planned["auth"])];
   if ((held["mode"] ?? null) !== (auth["mode"] ?? null)) missing("security.auth", `the mode ${JSON.stringify(auth["mode"] ?? null)}`);
   for (const way of ["jwt", "api_key"]) {
     for (const [key, value] of Object.entries(rec(auth[way]))) {
-      if (value !== null && !sameAsWritten(rec(held[way])[key], value, filled)) missing(`security.auth.${way}`, `the written '${key}'`);
+      if (value !== null && !sameAsWritten(rec(held[way])[key], value)) missing(`security.auth.${way}`, `the written '${key}'`);
     }
   }
   if ((rec(written["rate_limit"])["enabled"] === true) !== (planned["rate_limit"] !== undefined)) missing("security.rate_limit", "the written limits");

@@ -2,9 +2,6 @@
 import { isRecord } from "../../runtime/base/paths.js";
 import { writtenText } from "../../runtime/abi/plan.js";
 
-/** Values of references that were filled when the plan was made; null where they are open in it. */
-export type Filled = ReadonlyMap<string, string> | null;
-
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /** Equal as JSON: the order of keys does not matter, an absent member is the same as null. */
@@ -21,17 +18,16 @@ function own(value: { readonly [key: string]: unknown }, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Whether a value of a plan is what the catalog says, where references may be: each text open, or filled alike. */
-export function sameAsWritten(planned: unknown, written: unknown, filled: Filled): boolean {
-  if (Array.isArray(written)) return Array.isArray(planned) && planned.length === written.length && written.every((item, index) => sameAsWritten(planned[index], item, filled));
+/** Whether a value of a plan is what the catalog says, where references may be: each is open in the plan. */
+export function sameAsWritten(planned: unknown, written: unknown): boolean {
+  if (Array.isArray(written)) return Array.isArray(planned) && planned.length === written.length && written.every((item, index) => sameAsWritten(planned[index], item));
   if (isRecord(written)) {
     if (!isRecord(planned)) return false;
     const keys = new Set([...Object.keys(written), ...Object.keys(planned)]);
-    return [...keys].every((key) => sameAsWritten(own(planned, key), own(written, key), filled));
+    return [...keys].every((key) => sameAsWritten(own(planned, key), own(written, key)));
   }
   if (typeof written !== "string") return same(planned, written);
   const refers = written.search(REFERENCE) >= 0;
   if (!refers) return planned === written;
-  if (filled !== null) return planned === written.replace(REFERENCE, (whole, name: string, fallback?: string) => filled.get(name) ?? fallback ?? whole);
   return typeof planned !== "string" && writtenText(planned) === written;
 }

@@ -13,7 +13,7 @@ export interface WrittenCondition {
   readonly path: string;
   readonly op: string;
   readonly value: unknown;
-  /** References in the value are filled: it is a default of built-in tools. */
+  /** The value may hold references: it is a default of built-in tools. */
   readonly mayRefer: boolean;
 }
 

@@ -44,24 +44,7 @@ export type GuardOperand = Operand | TextReference | readonly (Scalar | TextRefe
 export function writtenText(value: unknown): string | null {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return null;
-  const { env, default: fallback, concat, ...rest } = value as { readonly [key: string]: unknown };
-  if (Object.keys(rest).length > 0) return null;
-  if (Array.isArray(concat)) {
-    const parts = env === undefined && fallback === undefined ? concat.map(writtenText) : [null];
-    return parts.includes(null) ? null : parts.join("");
-  }
-  if (typeof env !== "string" || concat !== undefined || (fallback !== undefined && typeof fallback !== "string")) return null;
-  return fallback === undefined ? `\${${env}}` : `\${${env}:-${fallback}}`;
-}
-
-/**
- * The text of the catalog that a value of a plan stands for: `${NAME:-default}` for a reference, the text itself for a
- * text. Null for anything else, and for a text that only looks like a reference, because nothing fills that.
- */
-export function writtenText(value: unknown): string | null {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return null;
-  const { env, default: fallback, concat, ...rest } = value as { readonly [key: string]: unknown };
+  const { $env: env, default: fallback, $concat: concat, ...rest } = value as { readonly [key: string]: unknown };
   if (Object.keys(rest).length > 0) return null;
   if (Array.isArray(concat)) {
     const parts = env === undefined && fallback === undefined ? concat.map(writtenText) : [null];

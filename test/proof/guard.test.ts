@@ -12,11 +12,11 @@ const test = suite("guard");
 /** A proof of compiled plans with other tables in their place. */
 function prove(text: string, plans: Plans, change: { readonly tools?: unknown; readonly settings?: unknown; readonly connections?: unknown } = {}): Proof {
   const { settings = plans.settings, connections = plans.connections, tools = plans.tools } = change;
-  return certify({ settings, connections, plans: tools }, readStockYaml(text), null);
+  return certify({ settings, connections, plans: tools }, readStockYaml(text));
 }
 
 test("every branch of every kind is certified with its guards", () => {
-  const { value } = compiled(GUARDED, { defer: true });
+  const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
   const text = value.certificates.map(({ tool, branches }) => `${tool}: ${branches.map(({ branch, guards, tenancy }) => `${branch}[${guards.join("; ")}] ${tenancy}`).join(" | ")}`);
   const lang = 'lang eq "en"; size gt 3; state ne "draft"; year gte 2020';
@@ -37,7 +37,7 @@ test("every branch of every kind is certified with its guards", () => {
 });
 
 test("a plan that is missing, extra or of another kind is noticed", () => {
-  const { value } = compiled(GUARDED, { defer: true });
+  const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
   const { tools } = value.plans;
   const { count_it: _, ...fewer } = tools;
@@ -63,7 +63,7 @@ test("the same condition written differently is still the same, a stronger guard
 
 /** A reference as the compiler leaves it open. */
 function openReference(name: string, fallback?: string): object {
-  const { value } = compiled(`${HEAD.replace("./main.db", `"\${${name}${fallback === undefined ? "" : `:-${fallback}`}}"`)}tools:\n${searchTool("find_it")}`, { defer: true });
+  const { value } = compiled(`${HEAD.replace("./main.db", `"\${${name}${fallback === undefined ? "" : `:-${fallback}`}}"`)}tools:\n${searchTool("find_it")}`, { unfilled: true });
   return value?.plans.connections["main"]?.settings["path"] as object;
 }
 
@@ -122,7 +122,7 @@ tools:
 });
 
 test("what the proof cannot place is a problem: unknown keys of a plan, a filter of another form, a guard where none is read", () => {
-  const { value } = compiled(GUARDED, { defer: true });
+  const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
   const { tools } = value.plans;
   const changed = (tool: string, more: object): Proof => prove(GUARDED, value.plans, { tools: { ...tools, [tool]: { ...tools[tool], ...more } } });
@@ -154,7 +154,7 @@ test("a reference in the guard of a built-in is certified as the reference it is
 });
 
 test("a route counts only where the backend's requests carry it out", () => {
-  const { value } = compiled(GUARDED, { defer: true });
+  const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
   const { tools } = value.plans;
   const { problems } = prove(GUARDED, value.plans, { tools: { ...tools, count_it: { ...tools["count_it"], route: { namespace: "acme" } } } });

@@ -24,7 +24,7 @@ test("no guard can be removed, weakened or changed in a printed plans.ts", async
   let tried = 0;
   const survivors: string[] = [];
   for (const [name, text] of catalogs()) {
-    const { value } = compiled(text, { defer: true });
+    const { value } = compiled(text, { unfilled: true });
     if (value === null) continue;
     const catalog = readStockYaml(text);
     const plans = (await printed(value.plans, value.certificates)).get("plans.ts") ?? "";
@@ -39,7 +39,7 @@ test("no guard can be removed, weakened or changed in a printed plans.ts", async
 }, { timeoutMs: 120_000 });
 
 test("a text that Node and the proof could read differently is not certified", async () => {
-  const { value } = compiled(GUARDED, { defer: true });
+  const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
   const plans = (await printed(value.plans, value.certificates)).get("plans.ts") ?? "";
   const table = 'guard: { and: [{ path: "lang", op: "eq", value: "en" }] },';
