@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { evaluate, type Filter, type Op, type Operand, type Row } from "../../runtime/abi/filter.js";
-import { likeMatcher } from "../../runtime/base/text.js";
+import { likeMatcher } from "../../runtime/base/like.js";
 import { readPath } from "../../runtime/base/paths.js";
 import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
 import { compileFilter as chroma, type ChromaFilter } from "../../runtime/adapters/chroma/filter.js";

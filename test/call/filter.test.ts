@@ -1,6 +1,7 @@
 import * as assert from "node:assert/strict";
 import { andAll, compareText, evaluate, type Filter, type Op, type Operand } from "../../runtime/abi/filter.js";
-import { foldText, likeMatcher, wordMatcher, wordsOf } from "../../runtime/base/text.js";
+import { likeMatcher } from "../../runtime/base/like.js";
+import { foldText, wordMatcher, wordsOf } from "../../runtime/base/text.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("abi/filter");

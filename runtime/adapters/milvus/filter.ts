@@ -4,7 +4,7 @@
  * else. `like` is case-sensitive there, and its wildcards cannot be escaped.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
-import { parseLike } from "../../base/text.js";
+import { parseLike } from "../../base/like.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
 /** @throws BackendError unsupported for nulls, exists, is_null, text_match, and patterns with a literal % or _. */

@@ -4,7 +4,7 @@
  * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
-import { parseLike } from "../../base/text.js";
+import { parseLike } from "../../base/like.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
 /** A condition with numbered parameters, `$first` onwards. */

@@ -4,7 +4,8 @@ import { stat } from "node:fs/promises";
 import Database from "better-sqlite3";
 import * as sqliteVec from "sqlite-vec";
 import { BackendError } from "../../abi/errors.js";
-import { likeMatcher, wordMatcher } from "../../base/text.js";
+import { likeMatcher } from "../../base/like.js";
+import { wordMatcher } from "../../base/text.js";
 import { aboutDatabase, sqliteError } from "../errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
@@ -56,17 +57,24 @@ export function prepareConnection(db: Connection): void {
   } catch (error) {
     throw new BackendError("setup", "sqlite", `sqlite-vec cannot be loaded on ${process.platform}-${process.arch}; install toolsrv with its optional packages`, { cause: error });
   }
-  db.function(FUNCTIONS.like, { deterministic: true }, lastMatcher(likeMatcher));
-  db.function(FUNCTIONS.words, { deterministic: true }, lastMatcher(wordMatcher));
+  db.function(FUNCTIONS.like, { deterministic: true }, cachedMatcher(likeMatcher));
+  db.function(FUNCTIONS.words, { deterministic: true }, cachedMatcher(wordMatcher));
 }
 
-/** SQLite calls a function once a row with the same pattern: the matcher of the last one is kept. */
-function lastMatcher(make: (pattern: string) => (value: string) => boolean): (value: unknown, pattern: unknown) => number {
-  let lastPattern: string | null = null;
-  let matches: (value: string) => boolean = () => false;
+/** Patterns whose matchers are kept for a connection. */
+const MAX_MATCHERS = 32;
+
+/** A function of SQLite, which calls it once a row with the same few patterns: their matchers are cached. */
+function cachedMatcher(make: (pattern: string) => (value: string) => boolean): (value: unknown, pattern: unknown) => number {
+  const matchers = new Map<string, (value: string) => boolean>();
   return (value, pattern) => {
     if (typeof value !== "string" || typeof pattern !== "string") return 0;
-    if (pattern !== lastPattern) [lastPattern, matches] = [pattern, make(pattern)];
+    let matches = matchers.get(pattern);
+    if (matches === undefined) {
+      if (matchers.size >= MAX_MATCHERS) matchers.clear();
+      matches = make(pattern);
+      matchers.set(pattern, matches);
+    }
     return matches(value) ? 1 : 0;
   };
 }

@@ -5,7 +5,8 @@
  */
 import { BackendError } from "../../abi/errors.js";
 import { type Condition, type Filter, idOperand, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
-import { parseLike, wordsOf } from "../../base/text.js";
+import { parseLike, likeProblem } from "../../base/like.js";
+import { wordsOf } from "../../base/text.js";
 import { columnName, encodeWord, FALSE, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
 
 export type SqlValue = string | number;
@@ -28,8 +29,17 @@ export const FUNCTIONS = { like: "toolsrv_like", words: "toolsrv_words" } as con
 /** Lists longer than this travel as one JSON parameter: SQLite bounds the number of parameters. */
 const MAX_PLACEHOLDERS = 16;
 
-/** Longest pattern that SQLite's LIKE takes, in bytes; longer ones go to our function at once. */
-const MAX_LIKE_BYTES = 10_000;
+/**
+ * Longest pattern, in bytes, that SQLite's own LIKE is given: its time grows with the product of pattern and value.
+ * Longer ones go to our function at once.
+ */
+const MAX_LIKE_BYTES = 128;
+
+/**
+ * Words that the full-text index is asked for, at most: SQLite takes the square of their number to read the query.
+ * text_match still compares all words, with our function; in a hybrid search the first ones of the text rank.
+ */
+export const MAX_INDEX_WORDS = 64;
 
 const ID_COLUMN = `f."@id"`;
 
@@ -180,6 +190,8 @@ function contains(list: string | null, op: "contains_any" | "contains_all", valu
  * other letters, a pattern with other letters) is asked of our function.
  */
 function like(column: string, pattern: string): Sql {
+  const problem = likeProblem(pattern);
+  if (problem !== null) throw new BackendError("unsupported", "sqlite", problem);
   const isText = `typeof(${column}) = 'text'`;
   const ask = `${FUNCTIONS.like}(${column}, ?)`;
   if (Buffer.byteLength(pattern) > MAX_LIKE_BYTES || pattern.includes("\0")) return { sql: `${isText} AND ${ask}`, params: [pattern] };
@@ -206,6 +218,11 @@ function textMatch(column: string, text: string, { collection }: FilterTarget): 
   if (column === ID_COLUMN) return ask;
   return {
     sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND ${ask.sql}`,
-    params: [words.map((word) => `"${encodeWord(word)}"`).join(" AND "), ...ask.params],
+    params: [rarest(words).map((word) => `"${encodeWord(word)}"`).join(" AND "), ...ask.params],
   };
+}
+
+/** The longest words, which few records have. */
+function rarest(words: readonly string[]): readonly string[] {
+  return words.length <= MAX_INDEX_WORDS ? words : [...words].sort((a, b) => b.length - a.length).slice(0, MAX_INDEX_WORDS);
 }

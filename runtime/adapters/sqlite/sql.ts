@@ -5,7 +5,7 @@
 import type { Filter } from "../../abi/filter.js";
 import { wordsOf } from "../../base/text.js";
 import type { FetchRequest } from "../adapter.js";
-import { compileFilter, type Sql, type SqlValue } from "./filter.js";
+import { compileFilter, MAX_INDEX_WORDS, type Sql, type SqlValue } from "./filter.js";
 import { encodeWord, tableName } from "./layout.js";
 
 /** Parameters with the query vector among them. */
@@ -47,9 +47,9 @@ export function denseSql(collection: string, vector: Float32Array, filter: Filte
   };
 }
 
-/** The records that share words with the text, best by BM25 first, equal ones by id; `null` for a text without words. */
+/** The records that share words with the text (its first 64 distinct ones), best by BM25 first, equal ones by id; `null` for a text without words. */
 export function wordsSql(collection: string, text: string, filter: Filter | null, limit: number, paths: Paths): Statement | null {
-  const words = [...new Set(wordsOf(text))];
+  const words = [...new Set(wordsOf(text))].slice(0, MAX_INDEX_WORDS);
   if (words.length === 0) return null;
   const table = tableName(collection, "text");
   const where = whereSql(filter, collection, paths);

@@ -3,7 +3,8 @@
  * Properties are flat names; `like` has no escape for its own wildcards, so a pattern that needs one is refused.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
-import { parseLike, wordsOf } from "../../base/text.js";
+import { parseLike } from "../../base/like.js";
+import { wordsOf } from "../../base/text.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
 export type WeaviateFilter =
@@ -60,7 +61,7 @@ function compileCondition(condition: Condition): WeaviateFilter {
     case "like":
       return test("Like", pattern(String(condition.value)));
     case "text_match":
-      return join("And", [...new Set(wordsOf(String(condition.value)))].map((word) => test("Like", `*${word}*`)));
+      return join("And", searchWords(String(condition.value)).map((word) => test("Like", `*${word}*`)));
     case "exists":
     case "is_null":
       return refuse("weaviate", `the operator ${op}`);
@@ -71,6 +72,14 @@ function compileCondition(condition: Condition): WeaviateFilter {
 
 function given(value: Scalar): string | number | boolean {
   return value === null ? refuse("weaviate", "comparisons with null") : value;
+}
+
+/** Words of one text_match: each is a condition of its own for the server. */
+const MAX_WORDS = 256;
+
+function searchWords(text: string): readonly string[] {
+  const words = [...new Set(wordsOf(text))];
+  return words.length > MAX_WORDS ? refuse("weaviate", `text_match with more than ${MAX_WORDS} different words`) : words;
 }
 
 /** `%` and `_` are `*` and `?` there, and those two cannot be written as themselves. */
