@@ -39,7 +39,7 @@ e2e: build
 # The trace store in a private PostgreSQL, started for it, and the services of tests over it; skipped, with the reason,
 # where there is none.
 postgres: build
-	@.ci/postgres node dist/test/lib/run.js trace/postgres
+	@.ci/postgres node dist/test/lib/run.js trace/postgres adapters/pgvector-postgres
 	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
 
 # Types and references made from specs/ and from tables in the code.

@@ -1,5 +1,5 @@
 /** Static filters become the guard; parameters with a path or an operator become bindings. */
-import type { ComparisonOp, Op } from "../../runtime/abi/filter.js";
+import { comparesInstants, type ComparisonOp, type FilterTemplate, type Op } from "../../runtime/abi/filter.js";
 import type { Binding, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
@@ -52,9 +52,24 @@ export function bindingsOf(scope: BindingScope): readonly Binding[] {
         arg: parameter.name,
         path: parameter.path ?? parameter.name,
         op: parameter.op ?? "eq",
+        dtype: dtypeOf(parameter, parameter.op ?? "eq"),
         resolve: resolveOf(parameter, scope),
       }),
     );
+}
+
+/** `datetime` where the operator compares instants. */
+function dtypeOf({ dtype }: ResolvedParameter, op: Op): "datetime" | undefined {
+  return dtype === "datetime" && comparesInstants({ path: "", op, value: null, dtype }) ? dtype : undefined;
+}
+
+/** A written filter whose arguments of dtype datetime are compared as instants. */
+export function withDtypes(filter: FilterTemplate, parameters: readonly ResolvedParameter[]): FilterTemplate {
+  if ("and" in filter) return { and: filter.and.map((part) => withDtypes(part, parameters)) };
+  if ("or" in filter) return { or: filter.or.map((part) => withDtypes(part, parameters)) };
+  const parameter = "param" in filter ? parameters.find(({ name }) => name === filter.param) : undefined;
+  const dtype = parameter === undefined ? undefined : dtypeOf(parameter, filter.op);
+  return dtype === undefined ? filter : { ...filter, dtype };
 }
 
 /** A directory that is the tool's own collection holds its guard too: nobody is offered a name they may not see. */

@@ -4,6 +4,7 @@ import { CompilerBug, unreachable } from "../bug.js";
 import { parseExpression } from "../expression.js";
 import type { ResolvedStep, ResolvedTool } from "../ir.js";
 import { compact } from "./compact.js";
+import { withDtypes } from "./filters.js";
 import { queryBlockOf, queryPlan, rerankPlan } from "./query.js";
 import { outputPlan, readPlan, type PlanScope } from "./read.js";
 
@@ -15,7 +16,7 @@ function retrievePlan(tool: ResolvedTool, step: ResolvedStep & { kind: "retrieve
     collection,
     query: query === null ? undefined : queryPlan(query, scope.embeddings),
     ...rest,
-    filter: step.filter ?? undefined,
+    filter: step.filter === null ? undefined : withDtypes(step.filter, tool.parameters),
     overfetch_factor: step.overfetchFactor,
     max_candidates: step.maxCandidates,
   });

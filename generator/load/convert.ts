@@ -1,5 +1,6 @@
 /** A value of the source as a record of the store: names, types, id, and the text that is embedded. Pure. */
 import { isRecord, readPath } from "../../runtime/base/paths.js";
+import { INSTANT_FORM } from "../../runtime/base/instant.js";
 import { parseDate } from "./dates.js";
 
 export const LOAD_TYPES = ["datetime", "integer", "float", "boolean", "keyword", "keyword[]"] as const;
@@ -85,7 +86,7 @@ function changeAt(value: unknown, keys: readonly string[], change: (value: unkno
 function toType(value: unknown, type: LoadType, path: string): unknown {
   if (value === null || value === undefined) return value;
   const converted = convertValue(value, type);
-  if (converted === undefined) throw new RangeError(`${path}: ${JSON.stringify(value).slice(0, 60)} is not ${type === "integer" ? "an" : "a"} ${type}`);
+  if (converted === undefined) throw new RangeError(`${path}: ${JSON.stringify(value).slice(0, 60)} is not ${type === "integer" ? "an" : "a"} ${type}${type === "datetime" ? `; write ${INSTANT_FORM}` : ""}`);
   return converted;
 }
 

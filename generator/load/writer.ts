@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
-  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isListPath, type Part, PARTS, pathOfColumn, tableName,
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
 import type { LoadRecord } from "./convert.js";
 
@@ -147,7 +147,7 @@ export class Writer {
 function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>): readonly [string, string] {
   const words = indexWords(text);
   const known = new Set(words.split(" "));
-  const others = [...columns].flatMap(([path, value]) => (typeof value === "string" && !isListPath(path) ? indexWords(value).split(" ") : []));
+  const others = [...columns].flatMap(([path, value]) => (typeof value === "string" && isRecordPath(path) ? indexWords(value).split(" ") : []));
   return [words, [...new Set(others)].filter((word) => !known.has(word)).join(" ")];
 }
 
@@ -176,7 +176,7 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
   const format = db.pragma("user_version", { simple: true }) as number;
   const ours = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(COLLECTIONS_TABLE.slice(1, -1)) as number;
   if (tables > 0 && ours === 0) throw new RangeError("the file holds another program's tables; choose another path");
-  if (ours > 0 && format !== FORMAT) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove it and load again`);
+  if (ours > 0 && format !== FORMAT) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove the file and load it again`);
   db.pragma(`user_version = ${FORMAT}`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${COLLECTIONS_TABLE}("name" TEXT PRIMARY KEY, "embedded_by" TEXT NOT NULL, "dims" INTEGER NOT NULL, "text" TEXT NOT NULL) WITHOUT ROWID`);
   if (options.replace) {

@@ -3,6 +3,7 @@
  * Pure data and pure functions; knows no backend. Every backend's compiled filter must select exactly
  * the rows for which `evaluate` is true (the contract suite compares them).
  */
+import { instantKey } from "../base/instant.js";
 import { readPath } from "../base/paths.js";
 import { likeMatcher } from "../base/like.js";
 import { wordMatcher } from "../base/text.js";
@@ -24,6 +25,8 @@ export interface Condition {
   readonly path: string;
   readonly op: Op;
   readonly value: Operand;
+  /** Comparisons, sets and lists compare instants, whatever their spelling (runtime/base/instant.ts); absent: as typed. */
+  readonly dtype?: "datetime";
 }
 
 /** A bound filter: no parameters left in it. An absent filter is `null`, never an empty `and`. */
@@ -32,7 +35,7 @@ export type Filter = Condition | { readonly and: readonly Filter[] } | { readonl
 /** A filter as a pipeline's retrieve step may write it: operands may be arguments of the call. */
 export type FilterTemplate =
   | Condition
-  | { readonly path: string; readonly op: Op; readonly param: string }
+  | { readonly path: string; readonly op: Op; readonly param: string; readonly dtype?: "datetime" }
   | { readonly and: readonly FilterTemplate[] }
   | { readonly or: readonly FilterTemplate[] };
 
@@ -58,14 +61,34 @@ export function isIdPath(path: string): boolean {
 
 /**
  * Whether a row is selected; the meaning that every backend must match. Values are typed: numbers meet numbers,
- * texts texts (by code point, so ISO dates sort), booleans booleans; across types nothing is equal, less or greater.
+ * texts texts (by code point), booleans booleans; across types nothing is equal, less or greater. A condition of dtype
+ * datetime compares instants, and a value that is no instant counts as missing.
  * A missing value fails every test except `ne`, `nin`, `exists false` and `is_null false`.
  */
 export function evaluate(filter: Filter | null, row: Row): boolean {
   if (filter === null) return true;
   if ("and" in filter) return filter.and.every((part) => evaluate(part, row));
   if ("or" in filter) return filter.or.some((part) => evaluate(part, row));
-  return isIdPath(filter.path) ? testId(filter, row["_id"]) : testValue(filter, readPath(row, filter.path));
+  if (isIdPath(filter.path)) return testId(filter, row["_id"]);
+  const value = readPath(row, filter.path);
+  return comparesInstants(filter) ? testValue({ ...filter, value: instantKeys(filter.value) }, keyOf(value)) : testValue(filter, value);
+}
+
+/** Whether a condition compares instants: presence and the operators of texts have nothing to do with them. */
+export function comparesInstants({ path, op, dtype }: Condition): boolean {
+  return dtype === "datetime" && !isIdPath(path) && op !== "exists" && op !== "is_null" && op !== "like" && op !== "text_match";
+}
+
+/** The operands of a condition on instants as keys that sort; what is no instant is left out of a list, and no scalar equals it. */
+export function instantKeys(value: Operand): Operand {
+  const keys = toList(value).flatMap((one) => (typeof one === "string" ? instantKey(one) ?? [] : []));
+  return isList(value) ? keys : (keys[0] ?? []);
+}
+
+/** A stored value as the keys of its instants: a text, or a list of them. */
+function keyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(keyOf).filter((key) => typeof key === "string");
+  return typeof value === "string" ? (instantKey(value) ?? undefined) : undefined;
 }
 
 /** The record id is a text to every operator, whatever the store keeps; numeric operands of equality become text. */

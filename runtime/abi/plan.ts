@@ -75,6 +75,8 @@ export interface Binding {
   readonly arg: string;
   readonly path: string;
   readonly op: Op;
+  /** The argument is an instant and is compared as one. */
+  readonly dtype?: "datetime";
   /** Directory resolution of the argument before it is bound. */
   readonly resolve?: ResolvePlan;
 }

@@ -4,8 +4,9 @@
  * `evaluate` of runtime/abi/filter.ts gives a filter.
  */
 import { BackendError } from "../abi/errors.js";
-import { idOperand, isIdPath, toList, type Condition, type Filter, type Operand, type Scalar } from "../abi/filter.js";
+import { comparesInstants, idOperand, isIdPath, toList, type Condition, type Filter, type Operand, type Scalar } from "../abi/filter.js";
 import type { BackendName } from "../abi/plan.js";
+import { canonicalInstant } from "../base/instant.js";
 import { wordsOf } from "../base/text.js";
 
 /** A filter that every record passes, or none does, needs no native form. */
@@ -31,7 +32,8 @@ function join(word: "and" | "or", parts: readonly Reduced[]): Reduced {
   return word === "and" ? { and: rest } : { or: rest };
 }
 
-function reduceCondition(condition: Condition): Reduced {
+function reduceCondition(written: Condition): Reduced {
+  const condition = comparesInstants(written) ? { ...written, value: instantsOf(written) } : written;
   const { op, value } = condition;
   const isId = condition.path === "id";
   switch (op) {
@@ -64,6 +66,12 @@ function reduceCondition(condition: Condition): Reduced {
   }
 }
 
+/** The operands in canonical form; what is no instant equals nothing, like a list where one value belongs. */
+function instantsOf({ value }: Condition): Operand {
+  const instants = toList(value).flatMap((one) => (typeof one === "string" ? canonicalInstant(one) ?? [] : []));
+  return isScalar(value) ? (instants[0] ?? []) : instants;
+}
+
 /** A set operator with its distinct operands; of one operand a set is left as it is. */
 function setOf(condition: Condition, empty: "all" | "none"): Reduced {
   const values = toList(condition.value).filter((value) => condition.path !== "id" || typeof value === "string");
@@ -87,6 +95,11 @@ export function flatPath(backend: BackendName, { path }: Condition): string {
 /** The operands of a set operator. */
 export function operandsOf(condition: Condition): readonly Scalar[] {
   return toList(condition.value);
+}
+
+/** Refuses conditions on instants: the store has no type whose order is theirs. @throws BackendError unsupported */
+export function refuseInstants(backend: BackendName, condition: Condition): void {
+  if (comparesInstants(condition)) refuse(backend, "dtype datetime; store the time as a number and give the parameter dtype integer");
 }
 
 /** The operand of a scalar operator; reduceFilter leaves no other. */

@@ -4,7 +4,7 @@
  */
 import type { BoundRead, CallArgs, CallContext } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import { andAll, type Condition, type Filter, type FilterTemplate, type Operand } from "../abi/filter.js";
+import { andAll, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../abi/filter.js";
 import type { CollectionPlan, LimitPlan } from "../abi/plan.js";
 import { tenantCondition, withoutConflicts } from "./tenant.js";
 
@@ -33,9 +33,9 @@ export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "b
     parts.push(tenant);
     bindings = withoutConflicts(plan.tenant, tenant, plan.bind, args, call);
   }
-  for (const { arg, path, op } of bindings) {
+  for (const { arg, path, op, dtype } of bindings) {
     const value = args[arg];
-    if (value !== undefined && value !== null) parts.push({ path, op, value: value as Operand } satisfies Condition);
+    if (value !== undefined && value !== null) parts.push(condition(path, op, value as Operand, dtype));
   }
   parts.push(...(plan.filter === undefined ? [] : [bindTemplate(plan.filter, args)].filter((part) => part !== null)));
   return andAll(parts);
@@ -47,7 +47,11 @@ function bindTemplate(template: FilterTemplate, args: CallArgs): Filter | null {
   if ("or" in template) return orAll(template.or.map((part) => bindTemplate(part, args)));
   if (!("param" in template)) return template;
   const value = args[template.param];
-  return value === undefined || value === null ? null : { path: template.path, op: template.op, value: value as Operand };
+  return value === undefined || value === null ? null : condition(template.path, template.op, value as Operand, template.dtype);
+}
+
+function condition(path: string, op: Op, value: Operand, dtype: Condition["dtype"]): Condition {
+  return dtype === undefined ? { path, op, value } : { path, op, value, dtype };
 }
 
 function orAll(parts: readonly (Filter | null)[]): Filter | null {

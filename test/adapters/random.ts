@@ -5,7 +5,7 @@ import type { Condition, Filter, Op, Operand, Row } from "../../runtime/abi/filt
 export const PATHS = ["kind", "Kind", "size", "tags", "nested.kind", "nested.deep.size", "rowid", "absent", "id"];
 
 const texts = fc.oneof(
-  fc.constantFrom("a", "A", "abc", "ABC", "straße", "STRASSE", "Münch%en", "K_x", "\\", "100%", "it's", '"', "'; DROP TABLE x; --", "1", "1.5", "true", "null", "", " ", "山田商事", "é", "e\u0301", "K", "ſ", "😀", "\uffff", "[", "[]", "{}", "2024-01-02", "2024-01-10"),
+  fc.constantFrom("a", "A", "abc", "ABC", "straße", "STRASSE", "Münch%en", "K_x", "\\", "100%", "it's", '"', "'; DROP TABLE x; --", "1", "1.5", "true", "null", "", " ", "山田商事", "é", "e\u0301", "K", "ſ", "😀", "\uffff", "[", "[]", "{}", "2024-01-02", "2024-01-10", "2024-01-02T00:00:00Z", "2024-01-02T01:00:00.000+01:00", "2024-01-02T00:00:00.5Z", "2024-01-02T00:00:00", "2024-02-30"),
   fc.string({ maxLength: 4, unit: "binary" }).filter((text) => !text.includes("\0")),
   fc.tuple(fc.constantFrom("red", "Blue", "grün"), fc.constantFrom(" ", ", ", "-", "_"), fc.constantFrom("fox", "FOX", "rot")).map((parts) => parts.join("")),
 );
@@ -37,7 +37,17 @@ function condition(op: Op, operand: fc.Arbitrary<Operand>): fc.Arbitrary<Conditi
   return fc.record({ path: paths, op: fc.constant(op), value: operand });
 }
 
+const dates = fc.oneof({ weight: 5, arbitrary: fc.constantFrom("2024-01-02", "2024-01-10", "2024-01-02T00:00:00Z", "2024-01-01T23:00:00-01:00", "2024-01-02T00:00:00.50Z") }, { weight: 1, arbitrary: scalars });
+
+const instants: fc.Arbitrary<Condition> = fc
+  .oneof(
+    ...(["eq", "ne", "gt", "gte", "lt", "lte"] as const).map((op) => condition(op, dates)),
+    ...(["in", "nin", "contains_any", "contains_all"] as const).map((op) => condition(op, fc.array(dates, { maxLength: 4 }))),
+  )
+  .map((one): Condition => ({ ...one, dtype: "datetime" }));
+
 export const conditions: fc.Arbitrary<Condition> = fc.oneof(
+  { weight: 3, arbitrary: instants },
   ...(["eq", "ne", "gt", "gte", "lt", "lte"] as const).map((op) => condition(op, scalars)),
   ...(["in", "nin"] as const).map((op) => condition(op, operandLists)),
   ...(["contains_any", "contains_all"] as const).map((op) => condition(op, fc.oneof(operandLists, scalars))),

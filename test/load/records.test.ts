@@ -125,14 +125,14 @@ test("types convert what has another type, and refuse what can have none", () =>
   assert.deepEqual(record, { d: "1998-06-12", n: { i: 12 }, f: 1000, b: true, k: "5", l: ["a", "b", "c"] });
   assert.deepEqual(convertRecord({ d: null, n: {}, f: 1.5 }, 1, { ...plain, types }).record, { d: null, n: {}, f: 1.5 });
   assert.equal(refusal({ n: { i: "1.5" } }, { types }), 'n.i: "1.5" is not an integer');
-  assert.equal(refusal({ d: "TBD" }, { types }), 'd: "TBD" is not a datetime');
+  assert.equal(refusal({ d: "TBD" }, { types }), 'd: "TBD" is not a datetime; write a date (2026-04-13) or an RFC 3339 time with its offset (2026-04-13T08:30:00Z, 2026-04-13T10:30:00+02:00)');
   assert.equal(refusal({ f: "0x10" }, { types }), 'f: "0x10" is not a float');
 });
 
-test("dates become ISO texts; what is none, or could be two, does not", () => {
+test("dates become instants in one spelling; what is none, could be two, or has no offset, does not", () => {
   const table: readonly (readonly [string, string | undefined])[] = [
     ["1998-06-12", "1998-06-12"], ["1998/6/2", "1998-06-02"], ["Jun 12 1998", "1998-06-12"], ["June 12, 1998", "1998-06-12"], ["12 Sept. 1998", "1998-09-12"],
-    ["2024-05-06T10:00", "2024-05-06T10:00:00"], ["2024-05-06 10:00:00Z", "2024-05-06T10:00:00Z"], ["2024-05-06T23:30:00-0200", "2024-05-07T01:30:00Z"], ["2024-05-06T10:00:00.250Z", "2024-05-06T10:00:00.250Z"],
+    ["2024-05-06T10:00Z", "2024-05-06T10:00:00Z"], ["2024-05-06 10:00:00Z", "2024-05-06T10:00:00Z"], ["2024-05-06T23:30:00-0200", "2024-05-07T01:30:00Z"], ["2024-05-06T10:00:00.250Z", "2024-05-06T10:00:00.25Z"], ["2024-05-06T10:00", undefined], ["2024-05-06T10:00:00", undefined],
     ["06/07/1998", undefined], ["1998-02-30", undefined], ["1998-13-01", undefined], ["1998", undefined], ["Foo 12 1998", undefined], ["", undefined],
   ];
   for (const [text, want] of table) assert.equal(parseDate(text), want, text);

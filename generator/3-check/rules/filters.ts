@@ -72,7 +72,7 @@ export const parameterFilters: Rule = (subject, reporter) => {
         continue;
       }
       const at = parameter.op === null ? [...parameter.at, "path"] : [...parameter.at, "op"];
-      checkCondition({ path: parameter.path ?? parameter.name, op, value: sampleOperand(parameter, op) }, at, connection, tool.name, reporter);
+      checkCondition({ path: parameter.path ?? parameter.name, op, value: sampleOperand(parameter, op), ...dtypeOf(parameter) }, at, connection, tool.name, reporter);
     }
   }
 };
@@ -87,10 +87,11 @@ export const retrieveFilters: Rule = (subject, reporter) => {
         if ("param" in leaf && !tool.parameters.some((parameter) => parameter.name === leaf.param)) {
           reporter.report("TS0210", { name: leaf.param }, { path: at }, { tool: tool.name });
         }
-        const value = "param" in leaf ? sampleOperand(tool.parameters.find((parameter) => parameter.name === leaf.param) ?? null, leaf.op) : leaf.value;
+        const parameter = "param" in leaf ? (tool.parameters.find(({ name }) => name === leaf.param) ?? null) : null;
+        const value = "param" in leaf ? sampleOperand(parameter, leaf.op) : leaf.value;
         const want = operandProblem(leaf.op, value);
         if (want !== null) reporter.report("TS0216", { op: leaf.op, want, got: show(value) }, { path: at }, { tool: tool.name });
-        else checkCondition({ path: leaf.path, op: leaf.op, value }, at, connection, tool.name, reporter);
+        else checkCondition({ path: leaf.path, op: leaf.op, value, ...dtypeOf(parameter) }, at, connection, tool.name, reporter);
       }
     }
   }
@@ -132,6 +133,10 @@ function checkCondition(condition: Condition, at: Path, connection: ResolvedConn
 
 function lack(connection: ResolvedConnection, what: string, path: Path, tool: string | null, reporter: Reporter): void {
   reporter.report("VB2004", { backend: connection.backend, connection: connection.name, what }, { path }, { severity: "error", tool });
+}
+
+function dtypeOf(parameter: ResolvedParameter | null): { readonly dtype?: "datetime" } {
+  return parameter?.dtype === "datetime" ? { dtype: "datetime" } : {};
 }
 
 /** A value of the parameter's type, to try the store's own filter compiler with. */

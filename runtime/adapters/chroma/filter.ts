@@ -3,7 +3,7 @@
  * Pure. An object holds one key, so two conditions need `$and`. Metadata holds no nulls, lists or nested objects.
  */
 import type { Condition, Filter } from "../../abi/filter.js";
-import { flatPath, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import { flatPath, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
 import { compareWhere, compileWhere, groupWheres, joinWheres, type Where } from "../where.js";
 
 export interface ChromaFilter {
@@ -40,6 +40,7 @@ const TYPES = ["string", "number", "boolean"] as const;
 function compileCondition(condition: Condition): Compiled<Where> {
   if (isId(condition)) return refuse("chroma", "record ids inside an 'or'");
   const path = flatPath("chroma", condition);
+  refuseInstants("chroma", condition);
   const { op } = condition;
   switch (op) {
     case "eq":

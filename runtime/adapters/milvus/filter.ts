@@ -5,7 +5,7 @@
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
-import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import { operandOf, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
 
 /** @throws BackendError unsupported for nulls, exists, is_null, text_match, and patterns with a literal % or _. */
 export function compileFilter(filter: Filter): Compiled<string> {
@@ -23,6 +23,7 @@ const OPERATORS = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=" }
 
 function compileCondition(condition: Condition): string {
   const { op } = condition;
+  refuseInstants("milvus", condition);
   const path = field(condition.path);
   const isJson = condition.path.includes(".");
   switch (op) {

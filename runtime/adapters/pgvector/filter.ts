@@ -3,7 +3,7 @@
  * the column instead. Pure; every value and path is a parameter. Values are compared as jsonb, so that types compare:
  * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work.
  */
-import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
@@ -97,6 +97,7 @@ class Writer {
 
   private condition(condition: Condition, value: string): string {
     const { op } = condition;
+    if (comparesInstants(condition)) return this.instants(condition, value);
     switch (op) {
       case "eq":
         return `${value} = ${this.json(operandOf(condition))}`;
@@ -128,6 +129,41 @@ class Writer {
     }
   }
 
+  /** Timestamps of what is written as an instant; SQL NULL for anything else, before a cast could fail. */
+  private instants(condition: Condition, value: string): string {
+    const { op } = condition;
+    const operands = operandsOf(condition).map((one) => this.instant(String(one)));
+    const [first = "NULL"] = operands;
+    const own = instantOf(value);
+    const elements = `SELECT ${instantOf("e")} FROM jsonb_array_elements(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${value} END) e`;
+    const any = `${own} IN (${operands.join(", ")}) OR EXISTS (SELECT 1 FROM (${elements}) t(i) WHERE i IN (${operands.join(", ")}))`;
+    switch (op) {
+      case "eq":
+        return `${own} = ${first}`;
+      case "ne":
+        return `${own} IS DISTINCT FROM ${first}`;
+      case "in":
+        return any;
+      case "nin":
+        return `(${any}) IS NOT TRUE`;
+      case "gt":
+      case "gte":
+      case "lt":
+      case "lte":
+        return `${own} ${OPERATORS[op]} ${first}`;
+      case "contains_any":
+        return `EXISTS (SELECT 1 FROM (${elements}) t(i) WHERE i IN (${operands.join(", ")}))`;
+      case "contains_all":
+        return operands.map((one) => `${one} IN (${elements})`).join(" AND ");
+      default:
+        return refuse("pgvector", `the operator ${op} on dates`);
+    }
+  }
+
+  private instant(value: string): string {
+    return `${this.param(value.startsWith("0000") ? refuse("pgvector", "the year 0") : value)}::timestamptz`;
+  }
+
   /** The value itself is among the operands, or it is a list with one of them in it. */
   private among(value: string, operands: readonly Scalar[]): string {
     const set = this.json(operands);
@@ -143,6 +179,18 @@ class Writer {
     if (typeof operand === "number") return `jsonb_typeof(${value}) = 'number' AND ${value} ${operator} ${this.json(operand)}`;
     return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ${operator} ${this.param(String(operand))}`;
   }
+}
+
+const DAYS = "(?!0000)\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))";
+const LEAP_DAYS = "(?!0000)(\\d\\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29";
+const TIME = "[Tt ]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-](0\\d|1[0-5]):[0-5]\\d)";
+/** Texts that are instants and that a cast to timestamptz takes: every day of the calendar, offsets below 16 hours. */
+export const INSTANT_PATTERN = `^(${DAYS}|${LEAP_DAYS})(${TIME})?$`;
+
+/** A jsonb value as timestamptz; NULL for what is no instant. CASE tests before it casts. */
+function instantOf(value: string): string {
+  const text = `(${value} #>> '{}')`;
+  return `CASE WHEN jsonb_typeof(${value}) = 'string' AND ${text} ~ '${INSTANT_PATTERN}' THEN (${text} || CASE length(${text}) WHEN 10 THEN 'T00:00:00Z' ELSE '' END)::timestamptz END`;
 }
 
 /** The pattern with a backslash only where ILIKE needs one: it refuses a lone one at the end. */

@@ -3,7 +3,7 @@
  * `$in` on a list field matches when one of its elements is among the operands. Records are not filtered by id.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
-import { flatPath, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import { flatPath, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
 import { compareWhere, compileWhere, groupWheres, joinWheres, type Where } from "../where.js";
 
 /** Longest list the service takes. */
@@ -17,6 +17,7 @@ export function compileFilter(filter: Filter): Compiled<Where> {
 
 function compileCondition(condition: Condition): Compiled<Where> {
   const path = flatPath("pinecone", condition);
+  refuseInstants("pinecone", condition);
   if (path === "id") return refuse("pinecone", "filters on record ids");
   const { op } = condition;
   switch (op) {

@@ -2,7 +2,7 @@
  * Filters as Qdrant's JSON conditions. Pure. Keys are dotted paths as they stand. Qdrant matches a list when one of its
  * elements matches, and has no equality of floats: those become a range of one number.
  */
-import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
@@ -49,6 +49,7 @@ const anyOf = (conditions: readonly QdrantCondition[]): QdrantFilter => (conditi
 function compileCondition(condition: Condition): QdrantFilter {
   if (condition.path === "id") return compileId(condition);
   const { path: key, op } = condition;
+  if (comparesInstants(condition)) return compileInstants(condition);
   switch (op) {
     case "eq":
       return must(equals(key, operandOf(condition)));
@@ -78,6 +79,16 @@ function compileCondition(condition: Condition): QdrantFilter {
     default:
       return op satisfies never;
   }
+}
+
+/** Ranges parse stored dates, so equality of instants is a range of one; `match` would compare spellings. */
+function compileInstants(condition: Condition): QdrantFilter {
+  const { path: key, op } = condition;
+  const at = operandsOf(condition).map((value): QdrantCondition => ({ key, range: { gte: String(value), lte: String(value) } }));
+  if (op === "eq" || op === "contains_all") return must(...at);
+  if (op === "in" || op === "contains_any") return anyOf(at);
+  if (op === "ne" || op === "nin") return mustNot(...at);
+  return must({ key, range: { [op]: String(operandOf(condition)) } });
 }
 
 /** Point ids are whole numbers or UUIDs; a text of digits is the number. */

@@ -2,7 +2,7 @@
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";
-import { COLLECTIONS_TABLE, columnName, escapeName, isListPath, pathOfColumn, tableName } from "./layout.js";
+import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isRecordPath, pathOfColumn, tableName } from "./layout.js";
 
 /** A collection as searches need it. */
 export interface Collection {
@@ -57,12 +57,12 @@ export class Collections {
 
   /** Typed description: what share of the values has which type, over all records. */
   describe(collection: Collection): CollectionInfo {
-    const paths = [...collection.paths].filter((path) => !isListPath(path)).sort();
+    const paths = [...collection.paths].filter(isRecordPath).sort();
     const table = tableName(collection.name, "fields");
     const count = this.#statements.get(`SELECT count(*) FROM ${table}`).pluck().get() as number;
     const indexed = this.#indexed(collection.name);
     const fields = paths.map((path): FieldInfo => {
-      const counts = this.#statements.get(countTypesSql(table, columnName(path))).get() as TypeCounts;
+      const counts = this.#statements.get(countTypesSql(table, path, collection.paths.has(instantPath(path)))).get() as TypeCounts;
       return { path, dtype: dtypeOf(counts), nullable: counts.present < count, indexed: indexed.has(path) };
     });
     return { name: collection.name, dims: collection.dims, count, sparse: true, fields };
@@ -84,13 +84,13 @@ interface TypeCounts {
   readonly lists: number;
 }
 
-function countTypesSql(table: string, column: string): string {
+function countTypesSql(table: string, path: string, hasInstants: boolean): string {
+  const column = columnName(path);
   const blob = (start: string): string => `typeof(${column}) = 'blob' AND CAST(${column} AS TEXT) ${start}`;
-  const date = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
   return `SELECT
     count(CASE WHEN NOT (${blob("= 'null'")}) THEN ${column} END) AS present,
     total(typeof(${column}) = 'text') AS texts,
-    total(typeof(${column}) = 'text' AND (${column} GLOB '${date}' OR ${column} GLOB '${date}T[0-9]*')) AS dates,
+    ${hasInstants ? `count(CASE WHEN typeof(${column}) = 'text' THEN ${columnName(instantPath(path))} END)` : "0"} AS dates,
     total(typeof(${column}) IN ('integer', 'real') AND ${column} = CAST(${column} AS INTEGER)) AS integers,
     total(typeof(${column}) IN ('integer', 'real')) AS numbers,
     total(${blob("IN ('true', 'false')")}) AS booleans,

@@ -4,10 +4,10 @@
  * Selects exactly the rows for which `evaluate` of runtime/abi/filter.ts is true.
  */
 import { BackendError } from "../../abi/errors.js";
-import { type Condition, type Filter, idOperand, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
+import { comparesInstants, type Condition, type Filter, idOperand, instantKeys, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
 import { parseLike, likeProblem } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
-import { columnName, encodeWord, FALSE, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
+import { columnName, encodeWord, FALSE, instantPath, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
 
 export type SqlValue = string | number;
 
@@ -54,13 +54,15 @@ export function compileFilter(filter: Filter, target: FilterTarget = { collectio
     return compileCondition({ scalar: ID_COLUMN, list: null }, { ...filter, value: idOperand(filter.op, filter.value) }, target);
   }
   if (!isColumnPath(filter.path)) throw new BackendError("unsupported", "sqlite", `sqlite cannot filter on the path '${filter.path}'`);
-  const has = (path: string): boolean => target.paths === null || target.paths.has(path);
-  const lists = listPath(filter.path);
-  const columns: Columns = {
-    scalar: has(filter.path) ? `f.${columnName(filter.path)}` : "NULL",
-    list: has(lists) ? `f.${columnName(lists)}` : null,
-  };
-  return compileCondition(columns, filter, target);
+  return comparesInstants(filter)
+    ? compileCondition(columnsOf(instantPath(filter.path), target), { ...filter, value: instantKeys(filter.value) }, target)
+    : compileCondition(columnsOf(filter.path, target), filter, target);
+}
+
+function columnsOf(path: string, { paths }: FilterTarget): Columns {
+  const has = (name: string): boolean => paths === null || paths.has(name);
+  const lists = listPath(path);
+  return { scalar: has(path) ? `f.${columnName(path)}` : "NULL", list: has(lists) ? `f.${columnName(lists)}` : null };
 }
 
 /** Where the values of a path are. */

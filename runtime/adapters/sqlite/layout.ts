@@ -8,11 +8,12 @@
  * Names are quoted everywhere; SQLite compares them without case, so capitals are escaped.
  */
 import { isIdPath } from "../../abi/filter.js";
+import { instantKey } from "../../base/instant.js";
 import { isRecord } from "../../base/paths.js";
 import { wordsOf } from "../../base/text.js";
 
 /** Changes when a file written before can no longer be read. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** Tables that describe the file: who embedded which collection, and how. */
 export const COLLECTIONS_TABLE = `"@collections"`;
@@ -72,6 +73,19 @@ export function listPath(path: string): string {
   return `${path}[]`;
 }
 
+/**
+ * The column that holds a path's instants as keys that sort; a collection without any has none. Lists of instants are
+ * in its own list column.
+ */
+export function instantPath(path: string): string {
+  return `${path}@`;
+}
+
+/** Whether a column's path is one that records have, and not one made for lists or instants. */
+export function isRecordPath(path: string): boolean {
+  return !isListPath(path) && !path.endsWith("@");
+}
+
 /** Whether a column's path is that of lists. */
 export function isListPath(path: string): boolean {
   return path.endsWith("[]");
@@ -79,7 +93,7 @@ export function isListPath(path: string): boolean {
 
 /**
  * The columns of a record: every path of up to three plain names. Of lists and objects the column of their path says
- * that they are there; the record id has a column of its own.
+ * that they are there; the record id, lists and instants have columns of their own.
  */
 export function columnsOf(record: { readonly [key: string]: unknown }): ReadonlyMap<string, ColumnValue> {
   const columns = new Map<string, ColumnValue>();
@@ -89,6 +103,7 @@ export function columnsOf(record: { readonly [key: string]: unknown }): Readonly
       if (!SEGMENT.test(key) || isIdPath(path)) continue;
       columns.set(path, columnValue(item));
       if (Array.isArray(item)) columns.set(listPath(path), JSON.stringify(item));
+      setInstants(columns, instantPath(path), item);
       if (isRecord(item) && depth < MAX_SEGMENTS) walk(item, `${path}.`, depth + 1);
     }
   };
@@ -96,12 +111,24 @@ export function columnsOf(record: { readonly [key: string]: unknown }): Readonly
   return columns;
 }
 
+function setInstants(columns: Map<string, ColumnValue>, path: string, value: unknown): void {
+  if (typeof value === "string") {
+    const key = instantKey(value);
+    if (key !== null) columns.set(path, key);
+  } else if (Array.isArray(value)) {
+    const keys = value.flatMap((item: unknown) => (typeof item === "string" ? instantKey(item) ?? [] : []));
+    if (keys.length === 0) return;
+    columns.set(path, columnValue(keys));
+    columns.set(listPath(path), JSON.stringify(keys));
+  }
+}
+
 function columnValue(value: unknown): ColumnValue {
   if (typeof value === "string" || typeof value === "number") return value;
   return Buffer.from(Array.isArray(value) ? "[]" : isRecord(value) ? "{}" : JSON.stringify(value));
 }
 
-/** The column values of `true`, `false` and `null`; those of lists and objects are only ever told apart from these. */
+/** The column values of `true`, `false` and `null`; those of lists and objects only have to differ from these. */
 export const TRUE = "CAST('true' AS BLOB)";
 export const FALSE = "CAST('false' AS BLOB)";
 export const NULL = "CAST('null' AS BLOB)";

@@ -2,7 +2,7 @@
  * Filters as the values that Weaviate's client builds: {operator, target, value}, joined by And and Or. Pure.
  * Properties are flat names; `like` has no escape for its own wildcards, so a pattern that needs one is refused.
  */
-import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
@@ -13,6 +13,8 @@ export type WeaviateFilter =
       readonly operator: "Equal" | "NotEqual" | "GreaterThan" | "GreaterThanEqual" | "LessThan" | "LessThanEqual" | "Like" | "ContainsAny" | "ContainsAll";
       readonly target: { readonly property: string };
       readonly value: string | number | boolean | readonly (string | number | boolean)[];
+      /** The property is a date: the value is RFC 3339, and the server compares instants. */
+      readonly valueType?: "date";
     };
 
 type Comparison = Exclude<WeaviateFilter["operator"], "And" | "Or">;
@@ -40,7 +42,9 @@ function compileCondition(condition: Condition): WeaviateFilter {
   const path = flatPath("weaviate", condition);
   const property = path === "id" ? "_id" : path;
   const { op } = condition;
-  const test = (operator: Comparison, value: string | number | boolean | readonly (string | number | boolean)[]): WeaviateFilter => ({ operator, target: { property }, value });
+  const test = (operator: Comparison, value: string | number | boolean | readonly (string | number | boolean)[]): WeaviateFilter => ({
+    operator, target: { property }, value, ...(comparesInstants(condition) ? { valueType: "date" as const } : {}),
+  });
   switch (op) {
     case "eq":
     case "ne":
