@@ -44,8 +44,16 @@ const RULES: readonly Rule[] = [
     because: "the abi is what both sides know: zod, itself, base, and the types of the two interfaces",
   },
   {
-    files: "runtime/config/*.ts", room: 2, may: [ABI], packages: [],
-    because: "flags and settings are data and pure readers, shared by servers and the command line",
+    files: "runtime/config/*.ts", room: 2, may: [ABI, "runtime/observe/log.ts"], packages: ["smol-toml", "yaml"],
+    because: "flags, env files and settings are read in one place, for both servers and the command line; yaml only by a lazy import, for a settings file",
+  },
+  {
+    files: "runtime/auth/*.ts", room: 2, may: [ABI, "runtime/transport/types.ts"], packages: [],
+    because: "authentication decides on the head of a request and knows no route",
+  },
+  {
+    files: "runtime/http/*.ts", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/auth/*.ts"], packages: [],
+    because: "what both servers do before their own routes knows neither tools nor traces",
   },
   {
     files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
@@ -84,8 +92,8 @@ const RULES: readonly Rule[] = [
     because: "the pages run in a browser: they know the types of the API, the pure message normaliser and nothing else of the service",
   },
   {
-    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/observe/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],
-    because: "the trace service knows the abi, the transport's types, observe and the sink that it can be, never call or mcp",
+    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/{observe,http,auth,config}/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],
+    because: "the trace service knows the abi, the transport's types, the rooms it shares with the tool server and the sink that it can be, never call or mcp",
   },
   {
     files: "runtime/tracer/**", room: 2, may: [ABI, "runtime/observe/arguments.ts"], packages: [],

@@ -3,7 +3,7 @@
  * name here is a promise to files that users have committed. Nothing inside this repository imports it.
  */
 export { serve, serveProjects } from "../serve/main.js";
-export { serveTrace } from "../serve/trace-door.js";
+export { serveTrace } from "../serve/trace-entry.js";
 export { bind } from "../call/bind.js";
 export { collections } from "../call/collections.js";
 export { resolve } from "../call/directory.js";

@@ -103,6 +103,8 @@ export type CollectionPlan = string | { readonly arg: string; readonly allowed?:
 export interface TenantPlan {
   readonly from: "claim" | "header";
   readonly name: string;
+  /** How the header's value is written; absent is plain ASCII. */
+  readonly encoding?: "percent" | "base64url";
   readonly path: string;
   readonly enforce: "strict" | "override" | "warn";
 }

@@ -11,9 +11,9 @@ import type { TraceService } from "../trace/service.js";
 import { SettingError, type Settings } from "../trace/settings.js";
 import { createCallRecorder } from "../tracer/calls.js";
 import { createLocalSink } from "../trace/ingest/local-sink.js";
-import { EXIT, StartError } from "./exit.js";
+import { EXIT, StartError } from "../config/exit.js";
 import type { ServeIo } from "./io.js";
-import type { TraceOption } from "./options.js";
+import type { TraceOption } from "../config/serve-options.js";
 import { openService, serviceLog, traceSettings } from "./trace.js";
 
 /** Links to new runs in one second; the rest are counted. */
@@ -70,7 +70,7 @@ function readSettings({ address }: TraceOption, environment: ServeIo["environmen
     return traceSettings(address === null ? {} : { host: address.host, port: address.port }, environment);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
-    throw new StartError(`--trace: ${error.message.replace("set auth_token,", "set TRACE_SERVICE_AUTH_TOKEN,")}`);
+    throw new StartError(`--trace: ${error.message}`);
   }
 }
 

@@ -11,15 +11,15 @@ import { createEngine } from "../call/engine.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createLog, type Log } from "../observe/log.js";
-import { urlHost } from "./address.js";
+import { urlHost } from "../base/loopback.js";
 import type { CallTrace } from "./call-trace.js";
-import { readEnvFile } from "./env-file.js";
-import { EXIT, StartError } from "./exit.js";
+import { readEnvFile } from "../config/env-file.js";
+import { EXIT, StartError } from "../config/exit.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
-import { Live, type ProgramSource } from "./live.js";
-import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "./options.js";
+import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
+import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "../config/serve-options.js";
 import { routingOf, servedProjects } from "./projects.js";
-import { OWNER, serveStdio } from "./stdio-server.js";
+import { OWNER, serveStdio } from "./stdio/server.js";
 
 const TITLE = "toolsrv";
 
@@ -95,7 +95,7 @@ async function startTrace(routes: Program["trace"], option: TraceOption, { logFo
 type Start = (project: Project) => McpServer;
 
 async function runStdio(projects: readonly Project[], start: Start, routing: Routing, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {
-  const live = new Live(projects, {
+  const live = new ReloadableCatalogs(projects, {
     source: source ?? UNWATCHED,
     routing,
     start,
@@ -131,7 +131,7 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
     for (const { program } of projects) warnOfMode(program, log);
-    const { serveHttp } = await import("./http-server.js");
+    const { serveHttp } = await import("./mcp-http/server.js");
     const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
     const count = served.reduce((sum, { mcp }) => sum + mcp.engine.program.tools.length, 0);

@@ -3,7 +3,7 @@ import type { Principal } from "../abi/call.js";
 import type { Project } from "../abi/projects.js";
 import { projectOf, type Routing } from "../access/project.js";
 import type { McpServer } from "../mcp/server.js";
-import { StartError } from "./exit.js";
+import { StartError } from "../config/exit.js";
 
 /** One catalog as it is served. */
 export interface ServedProject {

@@ -13,7 +13,7 @@ import { DOCUMENT, OPERATIONS } from "../trace/api.gen.js";
 import { startTraceService, type TraceService } from "../trace/service.js";
 import { environmentSettings, flagOf, type GivenSettings, PREFIX, resolveSettings, SETTING_NAMES, SettingError, type Settings, SETTINGS } from "../trace/settings.js";
 import { createHttpServer } from "../transport/uws.js";
-import { EXIT } from "./exit.js";
+import { EXIT } from "../config/exit.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
 
 const TITLE = "toolsrv trace";

@@ -4,13 +4,17 @@
  */
 import { readFile } from "node:fs/promises";
 import type { TraceRoutes } from "../abi/trace.js";
+import { bearerToken } from "../auth/bearer-token.js";
+import { isLoopback, isLoopbackAddress } from "../base/loopback.js";
+import { createHostRules } from "../http/host-rules.js";
+import { RequestPath } from "../http/request-path.js";
 import type { Log } from "../observe/log.js";
 import type { HttpServer, HttpServerOptions } from "../transport/types.js";
 import { Exporter, exportUrl } from "./export/exporter.js";
 import { FeedHub } from "./feed/hub.js";
 import type { HandlerContext } from "./handlers/context.js";
 import { createHandlers } from "./handlers/index.js";
-import { createAccess, isLoopbackName } from "./http/access.js";
+import { detailBody } from "./http/answer.js";
 import { docsPage } from "./http/docs.js";
 import { errorHeaders, httpRoutes, socketRoutes } from "./http/routes.js";
 import { loadStatic } from "./http/static.js";
@@ -143,16 +147,20 @@ function createExporter({ settings, log, monotonic, version }: ServiceOptions, e
 function refuseItself(endpoint: string, { host, port }: { readonly host: string; readonly port: number }): void {
   const { hostname, port: given, protocol } = new URL(endpoint);
   const target = hostname.replace(/^\[|\]$/g, "");
-  const isSame = target === host || (isLoopbackName(target) && (isLoopbackName(host) || host === "0.0.0.0" || host === "::"));
+  const isSame = target === host || (isLoopback(target) && (isLoopback(host) || host === "0.0.0.0" || host === "::"));
   if (isSame && Number(given === "" ? (protocol === "https:" ? 443 : 80) : given) === port) throw new SettingError("otlp_endpoint is this service itself");
 }
 
 async function listen(options: ServiceOptions, context: HandlerContext): Promise<{ server: HttpServer; host: string; port: number }> {
   const { settings, log } = options;
+  const boundToLoopback = isLoopbackAddress(settings.host);
+  const rules = createHostRules({ boundToLoopback, allowedOrigins: settings.cors_origins, loopbackOrigins: boundToLoopback, publicUrl: settings.public_url, setting: "cors_origins" });
+  const token = bearerToken(settings.auth_token);
   const routeOptions = {
     routes: options.routes,
     handlers: createHandlers(context),
-    access: createAccess({ token: settings.auth_token, corsOrigins: settings.cors_origins, loopback: isLoopbackName(settings.host), publicUrl: settings.public_url }),
+    path: new RequestPath({ rules, authenticator: token, errorBody: detailBody, stopping: () => false }),
+    token,
     hub: context.hub,
     ui: await loadStatic(options.uiDirectory),
     readOnly: settings.read_only,
@@ -161,7 +169,7 @@ async function listen(options: ServiceOptions, context: HandlerContext): Promise
   const server = options.createServer({
     ...httpRoutes(routeOptions),
     sockets: socketRoutes(routeOptions, SOCKET_BYTES),
-    errorBody: (_, message) => JSON.stringify({ detail: message }),
+    errorBody: detailBody,
     errorHeaders: errorHeaders(),
     onError: (error, request) => log.error("a handler failed", { error, path: request.path }),
   });

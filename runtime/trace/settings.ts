@@ -6,7 +6,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { DETECTOR_NAMES, type Detector } from "./ingest/redact.js";
 import { PRICES_AS_OF } from "./record/price-table.js";
-import { isLoopbackName } from "./http/access.js";
 
 interface SettingRow {
   readonly kind: "switch" | "whole" | "number" | "text" | "list" | "map";
@@ -82,6 +81,9 @@ type ValueOf<Row extends SettingRow> = Row["kind"] extends "switch"
           : string;
 
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+/** Where the service may listen without a token. */
+const OPEN_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1"]);
+
 /** A setting that can't be used: one line for a person. */
 export class SettingError extends Error {
   override readonly name = "SettingError";
@@ -120,8 +122,8 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   }
   values["data_dir"] ??= join(homedir(), ".toolsrv", "trace");
   const settings = values as unknown as Settings;
-  if (settings.enabled && settings.start_server && !isLoopbackName(settings.host) && settings.auth_token === null) {
-    throw new SettingError(`host ${settings.host} can be reached from other machines: set auth_token, or bind 127.0.0.1`);
+  if (settings.enabled && settings.start_server && !OPEN_HOSTS.has(settings.host.toLowerCase()) && settings.auth_token === null) {
+    throw new SettingError(`host ${settings.host} needs a token: set ${PREFIX}AUTH_TOKEN, or bind 127.0.0.1, localhost or ::1`);
   }
   // RFC 6750 has no other characters, and HTTP libraries cut others off a header's end.
   if (settings.auth_token !== null && !/^[\x21-\x7e]+$/.test(settings.auth_token)) throw new SettingError("auth_token must be visible ASCII characters without spaces");

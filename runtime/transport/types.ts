@@ -3,8 +3,8 @@
  * knows the library behind them. Everything of a request is copied before a handler runs, so handlers may be async.
  */
 
-/** A complete request: the body has been read and was within the route's limit. */
-export interface HttpRequest {
+/** What is known of a request before its body. */
+export interface HttpHead {
   readonly method: string;
   /** Path without the query string, as sent (not URL-decoded). */
   readonly path: string;
@@ -12,7 +12,10 @@ export interface HttpRequest {
   readonly query: string;
   /** Values of the pattern's `:name` segments in order, URL-decoded where valid. */
   readonly params: readonly string[];
-  /** Request headers named by the route, lower-case; absent ones are "", several of one name a list with ", ". */
+  /**
+   * Request headers named by the route, lower-case; absent ones are "", several of one name a list with ", ". White
+   * space at both ends is gone, and with it any byte from 0x80: the library counts those as white space.
+   */
   readonly headers: { readonly [name: string]: string };
   /** One of them; "" when it is absent or the route does not name it. Cheaper than `headers`, which is made on first use. */
   header(name: string): string;
@@ -20,17 +23,21 @@ export interface HttpRequest {
   has(name: string): boolean;
   /** Their values, in the order in which the route names them; `null` for one that was not sent. Cheaper than to ask for each by its name. */
   readonly values: readonly (string | null)[];
-  /** The body's bytes, which stay valid. */
-  readonly body: Buffer;
-  /** The body as text, `null` when it is not UTF-8. Asked for before the handler first waits, it saves the copy of the bytes. */
-  text(): string | null;
   /** Textual address of the peer. */
   readonly remoteAddress: string;
 }
 
+/** A complete request: the body has been read and was within the route's limit. */
+export interface HttpRequest extends HttpHead {
+  /** The body's bytes, which stay valid. */
+  readonly body: Buffer;
+  /** The body as text, `null` when it is not UTF-8. Called before the handler first waits, it saves the copy of the bytes. */
+  text(): string | null;
+}
+
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** Exactly one of `send` and `stream` is called, once; later calls on a closed connection do nothing. */
+/** Exactly one of `send` and `stream` is called, once; calls on a closed connection do nothing. */
 export interface HttpReply {
   /** True once the client has gone; nothing can be sent any more. */
   readonly aborted: boolean;
@@ -39,7 +46,7 @@ export interface HttpReply {
   /** After `send`: settled when the client has taken a large body whole or is gone, `null` where that needs no waiting. */
   readonly unsent: Promise<void> | null;
   stream(status: number, headers: HeaderList): HttpStream;
-  /** A bug was met after the handler had returned: answers 500 where nothing is sent yet, and reports it as if the handler had thrown. */
+  /** For a bug found after the handler has returned: answers 500 unless an answer was sent, and reports the error as if the handler had thrown. */
   fail(error: unknown): void;
 }
 
@@ -49,7 +56,19 @@ export interface HttpStream {
   end(): void;
 }
 
-export interface HttpRoute {
+export type HttpHandler = (request: HttpRequest, reply: HttpReply) => void | Promise<void>;
+
+/** An answer that is given instead of reading the body. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+/** What the head of a request leads to: the handler of the whole request, or a refusal. */
+export type Admission = HttpHandler | Refusal;
+
+interface RouteHead {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "ANY";
   /** `/api/runs/:run_id` or a prefix ending in `/*`. HEAD is answered from GET routes without a body. */
   readonly pattern: string;
@@ -61,8 +80,16 @@ export interface HttpRoute {
   readonly bodyLimitBytes?: number;
   /** A body is read and thrown away, up to a bound: the answer is the same with and without one. */
   readonly ignoresBody?: boolean;
-  readonly handler: (request: HttpRequest, reply: HttpReply) => void | Promise<void>;
 }
+
+/** A route decides about a request on its head (`admit`), or takes every one (`handler`). */
+export type HttpRoute = RouteHead & ({ readonly handler: HttpHandler; readonly admit?: undefined } | { readonly admit: Admit; readonly handler?: undefined });
+
+/**
+ * Decides about a request before its body is read. While a promise is pending the socket is paused, and what has
+ * arrived already counts against the budget for bodies.
+ */
+export type Admit = (head: HttpHead) => Admission | Promise<Admission>;
 
 /** One WebSocket connection. */
 export interface SocketPeer {
@@ -84,7 +111,7 @@ export interface SocketRoute<State> {
   /** Outbox bound per socket in bytes, passed by at most one message; a socket over it gets "dropped". */
   readonly maxBufferedBytes: number;
   /** Refuse with a status, or accept with the per-socket state and the sub-protocol to echo. */
-  readonly upgrade: (request: HttpRequest) => { readonly status: number; readonly body: string } | { readonly state: State; readonly protocol?: string };
+  readonly upgrade: (head: HttpHead) => { readonly status: number; readonly body: string } | { readonly state: State; readonly protocol?: string };
   readonly open: (peer: SocketPeer, state: State) => void;
   readonly message: (peer: SocketPeer, state: State, data: string) => void;
   /** The outbox has drained. */
@@ -96,10 +123,12 @@ export interface HttpServerOptions {
   readonly routes: readonly HttpRoute[];
   readonly sockets?: readonly SocketRoute<never>[];
   /** Answers what no route matches. */
-  readonly notFound: HttpRoute["handler"];
+  readonly notFound: { readonly handler: HttpHandler } | { readonly admit: Admit };
   /** Names (lower-case) of the request headers that `notFound` reads. */
   readonly notFoundHeaders?: readonly string[];
-  /** Body of the errors that the transport answers itself (400, 413, 500); `{"error":{"code","message"}}` by default. */
+  /** Bound of all request bodies in memory, over all connections; a request beyond it is answered 503. 256 MiB by default. */
+  readonly bodyBudgetBytes?: number;
+  /** Body of the errors that the transport answers itself (400, 413, 500, 501, 503); `{"error":{"code","message"}}` by default. */
   readonly errorBody?: (code: string, message: string) => string;
   /** Further headers of those errors. */
   readonly errorHeaders?: HeaderList;

@@ -68,6 +68,9 @@ export interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer;
   cork(action: () => void): UwsResponse;
   close(): UwsResponse;
+  /** Stops reading from the socket; what the library has read already still comes. */
+  pause(): UwsResponse;
+  resume(): UwsResponse;
   upgrade<Data>(userData: Data, key: string, protocol: string, extensions: string, context: UwsUpgradeContext): void;
 }
 

@@ -3,7 +3,7 @@
  * writes outside a callback are corked, large bodies wait for the socket instead of filling memory, HEAD has no body.
  */
 import { STATUS_CODES } from "node:http";
-import type { HeaderList, HttpReply, HttpStream } from "./types.js";
+import type { HeaderList, HttpReply, HttpStream, Refusal } from "./types.js";
 import type { UwsResponse } from "./uws-api.js";
 
 /** Above this a body is handed over as the socket takes it; `end` would hold a second copy per connection. */
@@ -35,12 +35,16 @@ export class UwsReply implements HttpReply {
   answered = false;
   /** Inside a callback of the library, which has corked the socket already. */
   corked = false;
+  /** The connection ends with this answer; bytes that follow the request are never read as another one. */
+  closes = false;
   private listeners: (() => void)[] | null = null;
-  /** Set while the answer is not complete and an abort must still be told to it. */
+  /** What to do when the request is no longer needed: it was answered whole, or its client is gone. */
+  private settlers: (() => void)[] | null = null;
+  /** Set while the answer is not complete and has to learn of an abort. */
   private open: UwsStream | null = null;
   unsent: Promise<void> | null = null;
   /** Settles `unsent`. */
-  private settle: (() => void) | null = null;
+  private settleUnsent: (() => void) | null = null;
 
   constructor(
     private readonly res: UwsResponse,
@@ -62,30 +66,57 @@ export class UwsReply implements HttpReply {
     else (this.listeners ??= []).push(listener);
   }
 
+  /** Nothing of the request is needed any more. */
+  get settled(): boolean {
+    return this.aborted || (this.answered && this.open === null);
+  }
+
+  /** Calls back once when the request is settled. */
+  onSettled(listener: () => void): void {
+    if (this.settled) listener();
+    else (this.settlers ??= []).push(listener);
+  }
+
   send(status: number, headers: HeaderList, body: string | Uint8Array): void {
     if (this.aborted || this.answered) return;
     checkHeaders(headers, this.guard);
     this.answered = true;
-    if (this.corked) this.writeAnswer(status, headers, body);
+    if (this.closes) this.sendAndClose(status, headers, body);
+    else if (this.corked) this.writeAnswer(status, headers, body);
     else this.res.cork(() => this.writeAnswer(status, headers, body));
+    if (this.settlers !== null) this.settle();
   }
 
-  /** `send`, then close the connection: what is left of the request must not be read as the next one. */
-  sendAndClose(status: number, headers: HeaderList, body: string): void {
-    if (this.aborted || this.answered) return;
-    this.answered = true;
-    this.res.cork(() => {
-      writeHead(this.res, status, headers);
-      this.res.end(this.head ? "" : body, true);
+  refuse({ status, headers, body }: Refusal): void {
+    this.send(status, headers, body);
+  }
+
+  /**
+   * The library goes on parsing what it has read when a handler answers within its callback. While an answer is
+   * pending it closes the connection instead, so this one waits until the callback has returned.
+   */
+  private sendAndClose(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    this.unsent = new Promise((resolve) => (this.settleUnsent = resolve));
+    setImmediate(() => {
+      if (!this.aborted) {
+        this.res.cork(() => {
+          writeHead(this.res, status, headers);
+          this.res.end(this.head ? "" : body, true);
+        });
+      }
+      this.settleUnsent?.();
     });
   }
 
   stream(status: number, headers: HeaderList): HttpStream {
-    if (this.aborted || this.answered) return new UwsStream(this.res, true);
+    if (this.aborted || this.answered) return new UwsStream(this.res, true, false, () => undefined);
     checkHeaders(headers, this.guard);
     this.answered = true;
-    const stream = new UwsStream(this.res, this.head);
-    this.open = stream;
+    const stream = new UwsStream(this.res, this.head, this.closes, () => {
+      this.open = null;
+      this.settle();
+    });
+    this.open = this.head ? null : stream;
     this.res.cork(() => {
       writeHead(this.res, status, headers);
       if (this.head) this.res.endWithoutBody();
@@ -97,10 +128,17 @@ export class UwsReply implements HttpReply {
   abort(): void {
     this.aborted = true;
     this.open?.abort();
-    this.settle?.();
+    this.settleUnsent?.();
     const listeners = this.listeners;
     this.listeners = null;
     for (const listener of listeners ?? []) listener();
+    this.settle();
+  }
+
+  private settle(): void {
+    const settlers = this.settlers;
+    this.settlers = null;
+    for (const settler of settlers ?? []) settler();
   }
 
   private writeAnswer(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -123,10 +161,10 @@ export class UwsReply implements HttpReply {
     const res = this.res;
     const [, done] = res.tryEnd(bytes, bytes.length);
     if (done) return;
-    this.unsent = new Promise((resolve) => (this.settle = resolve));
+    this.unsent = new Promise((resolve) => (this.settleUnsent = resolve));
     res.onWritable((offset) => {
       const [ok, taken] = res.tryEnd(bytes.subarray(offset), bytes.length);
-      if (taken) this.settle?.();
+      if (taken) this.settleUnsent?.();
       return ok;
     });
   }
@@ -135,10 +173,14 @@ export class UwsReply implements HttpReply {
 class UwsStream implements HttpStream {
   private waiting: ((open: boolean) => void)[] = [];
   private listening = false;
+  private gone = false;
 
   constructor(
     private readonly res: UwsResponse,
     private closed: boolean,
+    /** The connection ends with the stream. */
+    private readonly closes: boolean,
+    private readonly onEnd: () => void,
   ) {}
 
   write(chunk: string | Uint8Array): Promise<boolean> {
@@ -155,13 +197,25 @@ class UwsStream implements HttpStream {
   end(): void {
     if (this.closed) return;
     this.closed = true;
-    this.res.cork(() => this.res.end());
     this.release(false);
+    if (this.closes) {
+      setImmediate(() => this.endAndClose());
+      return;
+    }
+    this.res.cork(() => this.res.end());
+    this.onEnd();
   }
 
   abort(): void {
     this.closed = true;
+    this.gone = true;
     this.release(false);
+  }
+
+  private endAndClose(): void {
+    if (this.gone) return;
+    this.res.cork(() => this.res.end("", true));
+    this.onEnd();
   }
 
   private async writeSlices(bytes: Uint8Array): Promise<boolean> {

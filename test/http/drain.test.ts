@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { createReadiness } from "../../runtime/serve/health.js";
+import { createReadiness } from "../../runtime/serve/mcp-http/readiness.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import type { Engine } from "../../runtime/abi/call.js";
 import { deafServer, fixtureServer } from "../mcp/files.js";

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isLoopback, parseAddress } from "../../runtime/serve/address.js";
-import { originRules } from "../../runtime/serve/origins.js";
+import { isLoopback, isLoopbackAddress } from "../../runtime/base/loopback.js";
+import { parseAddress } from "../../runtime/config/address.js";
+import { createHostRules } from "../../runtime/http/host-rules.js";
 import { fixtureServer } from "../mcp/files.js";
 import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
 import { repo } from "../lib/repo.js";
@@ -207,8 +208,9 @@ test("requests on one connection are answered in order, with their own ids", asy
 // ---- pure decisions --------------------------------------------------------------------------------------------
 
 test("loopback is decided on the parsed address", () => {
-  for (const host of ["127.0.0.1", "127.255.0.9", "::1", "0:0:0:0:0:0:0:1", "0000::0001", "::ffff:127.0.0.1", "::ffff:7f00:1", "localhost", "LocalHost"]) assert.equal(isLoopback(host), true, host);
-  for (const host of ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.evil.example", "localhost.evil.example", "127.1", "::ffff:10.0.0.1", "::2", "", "1270.0.0.1"]) assert.equal(isLoopback(host), false, host);
+  for (const host of ["127.0.0.1", "127.255.0.9", "::1", "0:0:0:0:0:0:0:1", "0000::0001", "::ffff:127.0.0.1", "::ffff:7f00:1", "localhost", "LocalHost"]) assert.deepEqual([isLoopback(host), isLoopbackAddress(host)], [true, true], host);
+  for (const host of ["app.localhost", "localhost."]) assert.deepEqual([isLoopback(host), isLoopbackAddress(host)], [true, false], host);
+  for (const host of ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.evil.example", "localhost.evil.example", "127.1", "::ffff:10.0.0.1", "::2", "", "1270.0.0.1"]) assert.deepEqual([isLoopback(host), isLoopbackAddress(host)], [false, false], host);
 });
 
 test("an address is HOST:PORT, each half optional", () => {
@@ -223,13 +225,12 @@ test("an address is HOST:PORT, each half optional", () => {
 });
 
 test("off loopback an origin must be on the list, loopback, or the very host that was asked", () => {
-  const rules = originRules(false, ["https://app.example.com"]);
-  assert.equal(rules.mayHost("anything"), true);
-  assert.equal(rules.mayOrigin("https://app.example.com", "srv"), true);
-  assert.equal(rules.mayOrigin("https://app.example.com.evil.example", "srv"), false);
-  assert.equal(rules.mayOrigin("https://srv.example.com", "srv.example.com"), true);
-  assert.equal(rules.mayOrigin("https://srv.example.com", "other.example.com"), false);
-  assert.equal(rules.mayOrigin("", "srv"), true);
+  const rules = createHostRules({ boundToLoopback: false, allowedOrigins: ["https://app.example.com"], loopbackOrigins: true, publicUrl: null, setting: "--allow-origin" });
+  const table: readonly (readonly [origin: string, host: string, fine: boolean])[] = [
+    ["", "anything", true], ["https://app.example.com", "srv", true], ["https://app.example.com.evil.example", "srv", false], ["http://localhost:3000", "srv", true],
+    ["https://srv.example.com", "srv.example.com", true], ["https://srv.example.com", "other.example.com", false], ["null", "srv", false],
+  ];
+  for (const [origin, host, fine] of table) assert.equal(rules.check(host, origin) === null, fine, `${origin} ${host}`);
 });
 
 test.run();

@@ -1,5 +1,5 @@
 import * as assert from "node:assert/strict";
-import type { HttpRequest, SocketPeer, SocketRoute } from "../../runtime/transport/types.js";
+import type { HttpHead, SocketPeer, SocketRoute } from "../../runtime/transport/types.js";
 import { rawHttp } from "../lib/raw-http.js";
 import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
 import { suite } from "../lib/suite.js";
@@ -19,7 +19,7 @@ function socketRoute(log: SocketLog): SocketRoute<never> {
     headers: ["sec-websocket-protocol", "x-user"],
     maxMessageBytes: 1024,
     maxBufferedBytes: 1 << 20,
-    upgrade: (request: HttpRequest) =>
+    upgrade: (request: HttpHead) =>
       request.query.includes("refuse") ? { status: 403, body: "{}" } : { state: { user: request.params[0] ?? "" }, protocol: "chat" },
     open: (peer, state) => {
       log.peer = peer;

@@ -17,7 +17,7 @@ export async function withServer(
   const server = createHttpServer({
     routes,
     sockets,
-    notFound: (_, reply) => reply.send(404, [], "nothing here"),
+    notFound: { handler: (_, reply) => reply.send(404, [], "nothing here") },
     onError: (error) => errors.push(error),
   });
   const { port } = await server.listen("127.0.0.1", 0);

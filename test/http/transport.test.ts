@@ -2,14 +2,14 @@ import * as assert from "node:assert/strict";
 import { get } from "node:http";
 import { connect } from "node:net";
 import { createHttpServer } from "../../runtime/transport/uws.js";
-import type { HttpRoute } from "../../runtime/transport/types.js";
+import type { HttpHandler, HttpRoute } from "../../runtime/transport/types.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
 import { suite } from "../lib/suite.js";
 import { deferred, withServer } from "./transport-server.js";
 
 const test = suite("transport");
 
-const echo: HttpRoute["handler"] = (request, reply) => {
+const echo: HttpHandler = (request, reply) => {
   const { method, path, query, params, headers, remoteAddress } = request;
   reply.send(200, [["content-type", "application/json"]], JSON.stringify({ method, path, query, params, headers, remoteAddress, body: request.body.toString() }));
 };
@@ -46,7 +46,7 @@ test("a transfer coding other than chunked is 501 and the end of the connection"
 });
 
 test("header values come in the order of the route, and an absent one is null", async () => {
-  const handler: HttpRoute["handler"] = (request, reply) => reply.send(200, [], JSON.stringify([request.values, request.header("x-b"), request.header("x-other")]));
+  const handler: HttpHandler = (request, reply) => reply.send(200, [], JSON.stringify([request.values, request.header("x-b"), request.header("x-other")]));
   await withServer([{ method: "GET", pattern: "/v", headers: ["x-b", "x-a", "x-c", "content-length"], handler }], async ({ port }) => {
     const answer = await rawHttp(port, "GET /v HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nX-B: 2\r\nX-A: 3\r\nX-Other: 4\r\nContent-Length: 0\r\n\r\n");
     assert.deepEqual(JSON.parse(answer.body), [["2", "1, 3", null, "0"], "2", ""]);
@@ -54,7 +54,7 @@ test("header values come in the order of the route, and an absent one is null", 
 });
 
 test("a bug that a handler meets after it has returned is answered 500 and reported, once", async () => {
-  const handler: HttpRoute["handler"] = (_, reply) => {
+  const handler: HttpHandler = (_, reply) => {
     setImmediate(() => {
       reply.fail(new Error("late"));
       reply.send(200, [], "too late");
@@ -256,7 +256,7 @@ test("a stream waits for its reader and ends when the reader goes", async () => 
 
 test("an address that can't be bound rejects with the address and the reason", async () => {
   await withServer([], async ({ port }) => {
-    const second = createHttpServer({ routes: [], notFound: echo, onError: () => undefined });
+    const second = createHttpServer({ routes: [], notFound: { handler: echo }, onError: () => undefined });
     await assert.rejects(second.listen("127.0.0.1", port), { message: `cannot listen on 127.0.0.1:${port}: another process has the port; end it, or take another port` });
     await assert.rejects(second.listen("192.0.2.1", 0), { message: "cannot listen on 192.0.2.1:0: this machine has no such address" });
     second.close();

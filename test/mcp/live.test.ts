@@ -6,9 +6,9 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { notificationText } from "../../runtime/mcp/jsonrpc.js";
 import { createMcpServer } from "../../runtime/mcp/server.js";
 import { createLog } from "../../runtime/observe/log.js";
-import { Live, type ProgramSource } from "../../runtime/serve/live.js";
+import { ReloadableCatalogs, type ProgramSource } from "../../runtime/serve/reloadable-catalogs.js";
 import { routingOf } from "../../runtime/serve/projects.js";
-import { OWNER, serveStdio } from "../../runtime/serve/stdio-server.js";
+import { OWNER, serveStdio } from "../../runtime/serve/stdio/server.js";
 import { suite } from "../lib/suite.js";
 import { fixtureProgram } from "./program.js";
 
@@ -51,7 +51,7 @@ function edit(n: number, extraTool = false): Program {
 
 interface Session {
   readonly source: Edited;
-  readonly live: Live;
+  readonly live: ReloadableCatalogs;
   readonly notes: string[];
   readonly open: () => number;
   send(message: unknown): void;
@@ -68,7 +68,7 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
     return { ...engine, close: async () => void (open -= 1) };
   };
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const live = new Live([{ name: "tools", program: edit(0) }], {
+  const live = new ReloadableCatalogs([{ name: "tools", program: edit(0) }], {
     source,
     routing: routingOf([{ name: "tools", program: edit(0) }], null),
     principal: OWNER,
@@ -175,7 +175,7 @@ test("of several catalogs the changed one is reloaded, all of them or none", asy
   const source: ProgramSource = { name: "a.yaml, b.yaml", watch: (onChange) => ((save = onChange), () => undefined), load: () => Promise.resolve(current) };
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const routing = routingOf(current, "b");
-  const live = new Live(current, {
+  const live = new ReloadableCatalogs(current, {
     source, routing, principal: OWNER,
     start: ({ program }) => createMcpServer({ engine: createEngine(program, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log }),
     toolsChanged: () => void (changes += 1),

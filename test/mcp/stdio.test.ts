@@ -3,11 +3,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { parseEnvFile } from "../../runtime/serve/env-file.js";
+import { parseEnvFile } from "../../runtime/config/env-file.js";
 import { run } from "../../runtime/serve/main.js";
 import { Lines, start, type Json, type Served } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
-import { serveOptions } from "../../runtime/serve/options.js";
+import { serveOptions } from "../../runtime/config/serve-options.js";
 import { fixtureServer } from "./files.js";
 import { fixtureProgram } from "./program.js";
 

@@ -9,11 +9,14 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { createMcpServer } from "../../runtime/mcp/server.js";
 import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
-import { anonymous, type Identity } from "../../runtime/serve/identity.js";
-import { Idle } from "../../runtime/serve/idle.js";
-import { originRules } from "../../runtime/serve/origins.js";
-import { createRoutes, type RouteParts } from "../../runtime/serve/routes.js";
-import { Subscriptions } from "../../runtime/serve/subscriptions.js";
+import type { Authenticator } from "../../runtime/auth/authenticate.js";
+import { noAuthentication } from "../../runtime/auth/none.js";
+import { errorBody, SECURITY_HEADERS } from "../../runtime/http/errors.js";
+import { InFlight } from "../../runtime/serve/in-flight.js";
+import { createHostRules } from "../../runtime/http/host-rules.js";
+import { RequestPath } from "../../runtime/http/request-path.js";
+import { createRoutes, type RouteParts } from "../../runtime/serve/mcp-http/routes.js";
+import { Subscriptions } from "../../runtime/serve/mcp-http/subscriptions.js";
 import { createHttpServer } from "../../runtime/transport/uws.js";
 import { rawHttp, rawPost, type RawAnswer } from "../lib/raw-http.js";
 import { repo } from "../lib/repo.js";
@@ -120,17 +123,18 @@ async function record(port: number, version: ProtocolVersion, exchanges: readonl
 }
 
 /** Runs `use` with the port of a server of the fixture. */
-async function withServer(settings: Program["settings"], identity: Identity, use: (port: number) => Promise<void>, more: Partial<RouteParts> = {}): Promise<void> {
+async function withServer(settings: Program["settings"], authenticator: Authenticator, use: (port: number) => Promise<void>, { stopping = false, ...more }: Partial<RouteParts> & { readonly stopping?: boolean } = {}): Promise<void> {
   const engine = createEngine(fixtureProgram(settings), { env: new Map() });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
-  const { routes, notFound } = createRoutes({
-    projects: { of: () => mcp }, idle: new Idle(), draining: () => false, origins: originRules(true, []), identity,
+  const rules = createHostRules({ boundToLoopback: true, allowedOrigins: [], loopbackOrigins: true, publicUrl: null, setting: "--allow-origin" });
+  const { routes, notFound, notFoundHeaders } = createRoutes({
+    projects: { of: () => mcp }, inFlight: new InFlight(), path: new RequestPath({ rules, authenticator, errorBody, stopping: () => stopping }),
     subscriptions: new Subscriptions(), paramHeaders: mcp.paramHeaders.keys,
     readiness: { ask: () => Promise.reject(new Error("not asked here")) },
     ...more,
   });
-  const server = createHttpServer({ routes, notFound, onError: () => undefined });
+  const server = createHttpServer({ routes, notFound, notFoundHeaders, errorHeaders: SECURITY_HEADERS, onError: () => undefined });
   const { port } = await server.listen("127.0.0.1", 0);
   try {
     await use(port);
@@ -147,14 +151,15 @@ function hold(name: string, recorded: string): void {
 }
 
 test("every version answers with the recorded bytes", () =>
-  withServer({}, anonymous([]), async (port) => {
+  withServer({}, noAuthentication([]), async (port) => {
     for (const version of VERSIONS) hold(version.name, await record(port, version, EXCHANGES));
   }));
 
 test("every version answers each set of roles with the recorded bytes", async () => {
   for (const [caller, claims] of Object.entries(CALLERS)) {
-    const identity: Identity = { headers: [], of: () => ({ id: caller, claims, headers: {} }) };
-    await withServer({ security: { rbac: RBAC } }, identity, async (port) => {
+    const principal = { id: caller, claims, headers: {} };
+    const authenticator: Authenticator = { headers: [], authenticate: () => principal };
+    await withServer({ security: { rbac: RBAC } }, authenticator, async (port) => {
       for (const version of VERSIONS) hold(`${version.name}-${caller}`, await record(port, version, BY_ROLE));
     });
   }
@@ -162,13 +167,13 @@ test("every version answers each set of roles with the recorded bytes", async ()
 
 test("what is refused in every version is refused with the recorded bytes", async () => {
   const parts: string[] = [];
-  await withServer({}, anonymous([]), async (port) => {
+  await withServer({}, noAuthentication([]), async (port) => {
     for (const [name, request] of Object.entries(REFUSALS)) parts.push(shown(name, await rawHttp(port, request)));
   });
   const call = rawPost("/mcp", PING, { "mcp-protocol-version": "2025-11-25" });
-  await withServer({}, anonymous([]), async (port) => void parts.push(shown("while draining", await rawHttp(port, call))), { draining: () => true });
-  await withServer({}, anonymous([]), async (port) => void parts.push(shown("a caller of no catalog", await rawHttp(port, call))), { projects: { of: () => null } });
-  await withServer({}, anonymous([]), async (port) => void parts.push(shown("a caller of no catalog, 2026-07-28", await rawHttp(port, rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" })))), { projects: { of: () => null } });
+  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("while draining", await rawHttp(port, call))), { stopping: true });
+  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("a caller of no catalog", await rawHttp(port, call))), { projects: { of: () => null } });
+  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("a caller of no catalog, 2026-07-28", await rawHttp(port, rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" })))), { projects: { of: () => null } });
   hold("refusals", parts.join("\n"));
 });
 

@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import { suite } from "../lib/suite.js";
 import { rawHttp } from "../lib/raw-http.js";
 import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
-import { createAccess, isLoopbackName } from "../../runtime/trace/http/access.js";
+import { bearerToken } from "../../runtime/auth/bearer-token.js";
+import { createHostRules } from "../../runtime/http/host-rules.js";
 import { type RunningTrace, sampleRun, startTrace } from "./lib.js";
 
 const test = suite("trace access");
@@ -37,7 +38,9 @@ test("with a token every endpoint but the public ones asks for it, unknown paths
   assert.equal((await gated.send("POST", "/api/ingest", [])).status, 401);
   assert.equal((await gated.send("DELETE", "/api/runs/x")).status, 401);
   assert.equal((await gated.send("POST", "/v1/traces", "{}", { "content-type": "application/json" })).status, 401);
-  assert.deepEqual(JSON.parse((await raw(gated, "/api/runs", {})).body), { detail: "Unauthorized" });
+  const refused = await raw(gated, "/api/runs", {});
+  assert.deepEqual(JSON.parse(refused.body), { detail: "Unauthorized", error: { code: "unauthorized", message: "Unauthorized" } });
+  assert.equal(refused.headers["www-authenticate"], "Bearer");
 });
 
 test("only the exact header is a token: scheme, one space, whole value", async () => {
@@ -84,12 +87,12 @@ test("a preflight is answered for allowed origins and refused for others", async
 });
 
 test("cors_origins opens the service for the origins it names, * for all", async () => {
-  const named = createAccess({ token: null, corsOrigins: ["https://app.example"], loopback: true, publicUrl: null });
-  assert.deepEqual([named.refuses("localhost", "https://app.example"), named.allowOrigin("https://app.example"), named.refuses("localhost", "https://other.example")], [null, "https://app.example", "Origin not allowed"]);
-  const any = createAccess({ token: null, corsOrigins: ["*"], loopback: true, publicUrl: null });
-  assert.deepEqual([any.refuses("localhost", "https://x.example"), any.allowOrigin("https://x.example"), any.refuses("evil.example", "")], [null, "*", "Host not allowed"]);
-  const proxied = createAccess({ token: null, corsOrigins: [], loopback: true, publicUrl: "https://traces.example/base" });
-  assert.equal(proxied.refuses("traces.example", "https://traces.example"), null);
+  const rules = (allowedOrigins: readonly string[], publicUrl: string | null = null) => createHostRules({ boundToLoopback: true, allowedOrigins, loopbackOrigins: true, publicUrl, setting: "cors_origins" });
+  const named = rules(["https://app.example"]);
+  assert.deepEqual([named.check("localhost", "https://app.example"), named.allowOrigin("https://app.example"), named.check("localhost", "https://other.example")?.code], [null, "https://app.example", "forbidden_origin"]);
+  const any = rules(["*"]);
+  assert.deepEqual([any.check("localhost", "https://x.example"), any.allowOrigin("https://x.example"), any.check("evil.example", "")?.code], [null, "*", "forbidden_host"]);
+  assert.equal(rules([], "https://traces.example/base").check("traces.example", "https://traces.example"), null);
 });
 
 test("a WebSocket without the right token is closed with 4401 after its upgrade", async () => {
@@ -108,7 +111,7 @@ test("a WebSocket without the right token is closed with 4401 after its upgrade"
 });
 
 test("a WebSocket's token is the query parameter when there is one, and the sub-protocol only without it", () => {
-  const access = createAccess({ token: "right", corsOrigins: [], loopback: true, publicUrl: null });
+  const access = bearerToken("right");
   const table: readonly (readonly [string | null, string, boolean])[] = [["right", "wrong", true], ["wrong", "right", false], ["", "right", false], [null, "right", true], [null, "a, right", true], [null, "right, a", false], [null, "", false]];
   for (const [query, protocols, fine] of table) assert.equal(access.authorizesSocket(query, protocols), fine, `${query} ${protocols}`);
 });
@@ -134,20 +137,12 @@ test("a WebSocket of a foreign origin or host is refused before its upgrade", as
   fine.destroy();
 });
 
-test("loopback is decided on the address, not on how it begins", () => {
-  const table: readonly (readonly [string, boolean])[] = [
-    ["127.0.0.1", true], ["127.255.1.1", true], ["localhost", true], ["LOCALHOST", true], ["::1", true], ["0:0:0:0:0:0:0:1", true], ["::ffff:127.0.0.1", true],
-    ["127.0.0.1.example", false], ["0.0.0.0", false], ["::", false], ["1270.0.1", false], ["", false], ["::ffff:10.0.0.1", false],
-  ];
-  for (const [name, expected] of table) assert.equal(isLoopbackName(name), expected, name);
-});
-
 test("a token that HTTP can't carry is refused at the start", async () => {
   for (const token of ["with space", "caf\u00e9", "\u0442"]) await assert.rejects(startTrace({ auth_token: token }), { name: "SettingError", message: /visible ASCII/ });
 });
 
-test("an address of other machines needs a token", async () => {
-  await assert.rejects(startTrace({ host: "0.0.0.0" }), { name: "SettingError", message: /set auth_token/ });
+test("every address but 127.0.0.1, localhost and ::1 needs a token, and the error names its variable", async () => {
+  for (const host of ["0.0.0.0", "127.0.0.2", "::ffff:127.0.0.1", "app.localhost"]) await assert.rejects(startTrace({ host }), { name: "SettingError", message: /TRACE_SERVICE_AUTH_TOKEN/ }, host);
   const reachable = await startTrace({ host: "0.0.0.0", auth_token: "t" });
   assert.equal((await raw(reachable, "/api/runs", { authorization: "Bearer t", host: "any.example" })).status, 200);
   await reachable.dispose();

@@ -5,7 +5,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
-import type { ProgramSource } from "../../../runtime/serve/live.js";
+import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
 import { compile, findPackages, readCatalog, readEnvFile } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic } from "../../ir.js";
@@ -26,8 +26,8 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const clash = clashOf(invocation.args);
   if (clash !== null) throw new UsageError(clash);
   // Flags first: a mistake in them is told before any work is done.
-  const { serveOptions } = await import("../../../runtime/serve/options.js");
-  const { StartError } = await import("../../../runtime/serve/exit.js");
+  const { serveOptions } = await import("../../../runtime/config/serve-options.js");
+  const { StartError } = await import("../../../runtime/config/exit.js");
   const { processIo } = await import("../../../runtime/serve/io.js");
   const { serveWith, startFailure } = await import("../../../runtime/serve/main.js");
   try {

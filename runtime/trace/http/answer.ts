@@ -65,6 +65,11 @@ export function detail(text: string): { readonly detail: string } {
   return { detail: text };
 }
 
+/** The body of errors that come before a handler: that of the other server, and `detail` as in every error of this service. */
+export function detailBody(code: string, message: string): string {
+  return JSON.stringify({ detail: message, error: { code, message } });
+}
+
 /** An answer whose status is one of several; TypeScript would not take the union apart on its own. */
 export function withStatus<Status extends number, Rest extends object>(status: Status, rest: Rest): Status extends unknown ? { readonly status: Status } & Rest : never {
   return { status, ...rest } as Status extends unknown ? { readonly status: Status } & Rest : never;

@@ -1,12 +1,15 @@
 /**
- * The HTTP and WebSocket routes of an instance: the generated operations with their handlers, the static pages, and
- * the order in which a request is judged: Host and Origin, then the token, then the parameters, then the handler.
+ * The HTTP and WebSocket routes of an instance: the generated operations with their handlers, and the static pages. What
+ * comes before a route (Host and Origin, the token) is the request path of runtime/http; here follow the parameters and
+ * the handler.
  */
 import type { TraceRoute, TraceRoutes } from "../../abi/trace.js";
-import type { HeaderList, HttpReply, HttpRequest, HttpRoute, HttpServerOptions, SocketRoute } from "../../transport/types.js";
+import type { BearerToken } from "../../auth/bearer-token.js";
+import { SECURITY_HEADERS } from "../../http/errors.js";
+import type { RequestPath } from "../../http/request-path.js";
+import type { Admit, HeaderList, HttpHead, HttpReply, HttpRequest, HttpRoute, HttpServerOptions, SocketRoute } from "../../transport/types.js";
 import { CLOSE, type FeedHub } from "../feed/hub.js";
 import { MAX_BODY_BYTES } from "../ingest/body.js";
-import type { Access } from "./access.js";
 import { type AnyAnswer, type AnyHandler, detail, type Handlers, sendAnswer } from "./answer.js";
 import { DOCS_CSS, DOCS_JS } from "./docs.js";
 import { queryValues, validateParams } from "./params.js";
@@ -15,7 +18,8 @@ import { PAGE_POLICY, type StaticFiles } from "./static.js";
 export interface RouteOptions {
   readonly routes: TraceRoutes;
   readonly handlers: Handlers;
-  readonly access: Access;
+  readonly path: RequestPath;
+  readonly token: BearerToken;
   readonly hub: FeedHub;
   readonly ui: StaticFiles;
   /** Refuses what changes something: the instance only shows. */
@@ -23,8 +27,7 @@ export interface RouteOptions {
   readonly onError: (error: unknown, path: string) => void;
 }
 
-const HEADERS = ["authorization", "host", "origin", "accept-encoding", "content-type", "content-encoding", "if-none-match", "access-control-request-method", "access-control-request-headers"];
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const HEADERS = ["accept-encoding", "content-type", "content-encoding", "if-none-match", "access-control-request-method", "access-control-request-headers"];
 const CHANGING: ReadonlySet<string> = new Set(["deleteRun", "ingestEvents", "ingestSpans", "registerTools"]);
 const TAKES_BODY: ReadonlySet<string> = new Set(["ingestEvents", "ingestSpans", "registerTools"]);
 /** Answered without a token although no operation says so. */
@@ -32,16 +35,17 @@ const PUBLIC_PATHS = /^\/$|^\/ui(\/|$)|^\/docs\.(css|js)$/;
 
 export function httpRoutes(options: RouteOptions): Pick<HttpServerOptions, "routes" | "notFound" | "notFoundHeaders"> {
   const operations = Object.entries(options.routes);
+  const headers = options.path.headers(HEADERS);
   const patterns = operations.map(([, route]) => ({ route, pattern: route.path.replace(/\{(\w+)\}/g, ":$1") }));
   const served: HttpRoute[] = operations.map(([id, route], index) => ({
     method: route.method,
     pattern: patterns[index]?.pattern ?? route.path,
-    headers: HEADERS,
+    headers,
     bodyLimitBytes: TAKES_BODY.has(id) ? MAX_BODY_BYTES : 0,
-    handler: operationHandler(id, route, options),
+    admit: operationAdmit(id, route, options),
   }));
   const page = (method: "GET", pattern: string, answer: (request: HttpRequest) => AnyAnswer): HttpRoute => ({
-    method, pattern, headers: HEADERS, handler: (request, reply) => guarded(options, request, reply, true, () => answer(request)),
+    method, pattern, headers, admit: admit(options, true, answer),
   });
   const pages: HttpRoute[] = [
     page("GET", "/", () => redirect("ui/")),
@@ -50,67 +54,62 @@ export function httpRoutes(options: RouteOptions): Pick<HttpServerOptions, "rout
     page("GET", "/docs.css", () => ({ status: 200, type: "text/css; charset=utf-8", bytes: DOCS_CSS, headers: [["cache-control", "no-cache"]] })),
     page("GET", "/docs.js", () => ({ status: 200, type: "text/javascript; charset=utf-8", bytes: DOCS_JS, headers: [["cache-control", "no-cache"]] })),
   ];
-  const preflight: HttpRoute = { method: "OPTIONS", pattern: "/*", headers: HEADERS, handler: (request, reply) => answerPreflight(options, patterns, request, reply) };
-  const notFound: HttpRoute["handler"] = (request, reply) => guarded(options, request, reply, isPublicPath(patterns, request.path), () => otherAnswer(patterns, request));
-  return { routes: [...served, ...pages, preflight], notFound, notFoundHeaders: HEADERS };
+  const preflight: HttpRoute = { method: "OPTIONS", pattern: "/*", headers, admit: preflightAdmit(options, patterns) };
+  const other = (request: HttpRequest): AnyAnswer => otherAnswer(patterns, request);
+  const known = admit(options, true, other);
+  const unknown = admit(options, false, other);
+  const notFound: Admit = (head) => (isPublicPath(patterns, head.path) ? known : unknown)(head);
+  return { routes: [...served, ...pages, preflight], notFound: { admit: notFound }, notFoundHeaders: headers };
 }
 
-function operationHandler(id: string, route: TraceRoute, options: RouteOptions): HttpRoute["handler"] {
+function operationAdmit(id: string, route: TraceRoute, options: RouteOptions): Admit {
   const handler = options.handlers[id as keyof Handlers] as AnyHandler | undefined;
   if (handler === undefined) throw new Error(`no handler for the operation ${id}`);
-  return (request, reply) =>
-    guarded(options, request, reply, route.public, () => {
-      if (options.readOnly && CHANGING.has(id)) return { status: 403, body: detail("This instance is read-only") };
-      // An encoded slash is part of no id.
-      if (request.params.some((param) => param.includes("/"))) return { status: 404, body: detail("Not Found") };
-      const checked = validateParams(route, request.params, request.query);
-      if ("invalid" in checked) return { status: 422, body: { detail: checked.invalid } };
-      return handler(checked.values, request);
-    });
+  const work = admit(options, route.public, (request) => {
+    // An encoded slash is part of no id.
+    if (request.params.some((param) => param.includes("/"))) return { status: 404, body: detail("Not Found") };
+    const checked = validateParams(route, request.params, request.query);
+    if ("invalid" in checked) return { status: 422, body: { detail: checked.invalid } };
+    return handler(checked.values, request);
+  });
+  if (!options.readOnly || !CHANGING.has(id)) return work;
+  return async (head) => {
+    const admission = await work(head);
+    return typeof admission === "function" ? options.path.refusal(head, 403, "read_only", "This instance is read-only") : admission;
+  };
 }
 
-/** Everything that comes before an answer, and what becomes of an answer that fails. */
-async function guarded(options: RouteOptions, request: HttpRequest, reply: HttpReply, isPublic: boolean, work: () => AnyAnswer | Promise<AnyAnswer>): Promise<void> {
-  const { access } = options;
-  const origin = header(request, "origin");
-  const refusal = access.refuses(header(request, "host"), origin);
-  const shared = sharedHeaders(refusal === null ? access.allowOrigin(origin) : null);
-  const send = (answer: AnyAnswer): Promise<void> => sendAnswer(answer, withPolicy(answer, shared), header(request, "accept-encoding"), reply);
-  if (refusal !== null) return send({ status: 403, body: detail(refusal) });
-  if (!isPublic && !access.authorizes(header(request, "authorization"))) return send({ status: 401, body: detail("Unauthorized") });
-  try {
-    return await send(await work());
-  } catch (error) {
-    options.onError(error, request.path);
-    return send({ status: 503, body: detail("the store can't answer now"), headers: [["retry-after", "1"]] });
-  }
+/** The request path, then an answer, and what becomes of an answer that fails. */
+function admit(options: RouteOptions, isPublic: boolean, work: (request: HttpRequest) => AnyAnswer | Promise<AnyAnswer>): Admit {
+  const handler = async (request: HttpRequest, reply: HttpReply): Promise<void> => {
+    const shared: HeaderList = [["vary", "Origin"], ...allowOrigin(options, request)];
+    const send = (answer: AnyAnswer): Promise<void> => sendAnswer(answer, withPolicy(answer, shared), header(request, "accept-encoding"), reply);
+    try {
+      return await send(await work(request));
+    } catch (error) {
+      options.onError(error, request.path);
+      return send({ status: 503, body: detail("the store can't answer now"), headers: [["retry-after", "1"]] });
+    }
+  };
+  return options.path.admit(() => handler, { isPublic });
 }
 
-function header(request: HttpRequest, name: string): string {
-  return request.headers[name] ?? "";
+function allowOrigin({ path }: RouteOptions, head: HttpHead): HeaderList {
+  return path.cors(head).filter(([name]) => name === "access-control-allow-origin");
 }
 
-function sharedHeaders(allowOrigin: string | null): HeaderList {
-  return [
-    ["vary", "Origin"],
-    ["x-content-type-options", "nosniff"],
-    ["referrer-policy", "no-referrer"],
-    ...(allowOrigin === null ? [] : ([["access-control-allow-origin", allowOrigin]] as const)),
-  ];
+function header(request: HttpHead, name: string): string {
+  return request.header(name);
 }
 
-/** Of answers that no handler gives, such as 413: nothing is known there of who asks. */
+/** Of answers that no route gives, such as 413: nothing is known there of who asks. */
 export function errorHeaders(): HeaderList {
-  return withPolicy({ status: 413 }, sharedHeaders(null));
+  return [["vary", "Origin"], ...SECURITY_HEADERS];
 }
 
+/** The security headers, where the answer has none of its own. */
 function withPolicy(answer: AnyAnswer, shared: HeaderList): HeaderList {
-  const has = (name: string): boolean => answer.headers?.some(([given]) => given === name) === true;
-  return [
-    ...shared,
-    ...(has("content-security-policy") ? [] : ([["content-security-policy", API_POLICY]] as const)),
-    ...(has("cache-control") ? [] : ([["cache-control", "no-store"]] as const)),
-  ];
+  return [...shared, ...SECURITY_HEADERS.filter(([name]) => answer.headers?.some(([given]) => given === name) !== true)];
 }
 
 interface Pattern {
@@ -151,19 +150,22 @@ function uiAnswer(ui: StaticFiles, request: HttpRequest): AnyAnswer {
   return ui.answer(path, header(request, "if-none-match")) ?? { status: 404, body: detail(path === "" ? "The user interface is not part of this installation" : "Not Found"), headers: [["content-security-policy", PAGE_POLICY]] };
 }
 
-function answerPreflight(options: RouteOptions, patterns: readonly Pattern[], request: HttpRequest, reply: HttpReply): Promise<void> | void {
-  const origin = header(request, "origin");
-  const method = header(request, "access-control-request-method");
-  if (origin === "" || method === "") return guarded(options, request, reply, true, () => otherAnswer(patterns, request));
-  const refusal = options.access.refuses(header(request, "host"), origin);
-  if (refusal !== null) return sendAnswer({ status: 403, body: detail(refusal) }, sharedHeaders(null), "", reply);
-  const headers: HeaderList = [
-    ...sharedHeaders(options.access.allowOrigin(origin)),
-    ["access-control-max-age", "600"],
-    ["access-control-allow-methods", "GET, POST, DELETE, OPTIONS"],
-    ["access-control-allow-headers", header(request, "access-control-request-headers").replace(/[^\w\-, ]/g, "") || "authorization, content-type"],
-  ];
-  reply.send(200, [["content-type", "text/plain"], ...headers], "OK");
+function preflightAdmit(options: RouteOptions, patterns: readonly Pattern[]): Admit {
+  const other = admit(options, true, (request) => otherAnswer(patterns, request));
+  const preflight = options.path.admit(() => (request, reply) => {
+    const headers: HeaderList = [
+      ["content-type", "text/plain"],
+      ["vary", "Origin"],
+      ["x-content-type-options", "nosniff"],
+      ["referrer-policy", "no-referrer"],
+      ...allowOrigin(options, request),
+      ["access-control-max-age", "600"],
+      ["access-control-allow-methods", "GET, POST, DELETE, OPTIONS"],
+      ["access-control-allow-headers", header(request, "access-control-request-headers").replace(/[^\w\-, ]/g, "") || "authorization, content-type"],
+    ];
+    reply.send(200, headers, "OK");
+  }, { isPublic: true });
+  return (head) => (header(head, "origin") === "" || header(head, "access-control-request-method") === "" ? other : preflight)(head);
 }
 
 // ---- WebSockets ---------------------------------------------------------------------------------------------
@@ -177,21 +179,21 @@ type SocketState =
 const CLIENT_FRAME_BYTES = 64 * 1024;
 
 export function socketRoutes(options: RouteOptions, socketBytes: number): readonly SocketRoute<never>[] {
-  const route = (pattern: string, accept: (request: HttpRequest, query: { readonly [name: string]: string }) => SocketState): SocketRoute<SocketState> => ({
+  const route = (pattern: string, accept: (request: HttpHead, query: { readonly [name: string]: string }) => SocketState): SocketRoute<SocketState> => ({
     pattern,
     headers: ["host", "origin", "sec-websocket-protocol"],
     maxMessageBytes: CLIENT_FRAME_BYTES,
     maxBufferedBytes: socketBytes,
     binary: "ignore",
     upgrade(request) {
-      const refusal = options.access.refuses(header(request, "host"), header(request, "origin"));
-      if (refusal !== null) return { status: 403, body: JSON.stringify(detail(refusal)) };
+      const refusal = options.path.checkHostAndOrigin(request);
+      if (refusal !== null) return refusal;
       const query = queryValues(request.query);
       const protocols = header(request, "sec-websocket-protocol");
       // A browser fails a connection whose answer names none of the protocols that it offered.
       const protocol = protocols.split(",")[0]?.trim() ?? "";
       const echo = protocol === "" ? {} : { protocol };
-      if (!options.access.authorizesSocket(query["token"] ?? null, protocols)) return { state: { kind: "refused" }, ...echo };
+      if (!options.token.authorizesSocket(query["token"] ?? null, protocols)) return { state: { kind: "refused" }, ...echo };
       return { state: accept(request, query), ...echo };
     },
     open(peer, state) {

@@ -1,18 +1,18 @@
 /** MCP over stdio: one peer, its calls running side by side, answers as they are ready. */
-import type { Principal } from "../abi/call.js";
-import type { Severity } from "../abi/extra-tools.js";
-import { bodyText, dispatch, parseError } from "../mcp/dispatch.js";
-import type { Answer, Reply } from "../mcp/answer.js";
-import type { RequestId } from "../mcp/jsonrpc.js";
-import type { McpServer, Peer } from "../mcp/server.js";
-import type { ProtocolVersion } from "../mcp/versions.js";
-import { Idle } from "./idle.js";
-import { openLines, type LineOutput } from "../transport/stdio.js";
+import type { Principal } from "../../abi/call.js";
+import type { Severity } from "../../abi/extra-tools.js";
+import { bodyText, dispatch, parseError } from "../../mcp/dispatch.js";
+import type { Answer, Reply } from "../../mcp/answer.js";
+import type { RequestId } from "../../mcp/jsonrpc.js";
+import type { McpServer, Peer } from "../../mcp/server.js";
+import type { ProtocolVersion } from "../../mcp/versions.js";
+import { InFlight } from "../in-flight.js";
+import { openLines, type LineOutput } from "../../transport/stdio.js";
 
 /** As for HTTP bodies. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/** Nobody is authenticated on stdio: the process belongs to whoever started it. */
+/** Nobody is authenticated on stdio: the process belongs to the user who started it. */
 export const OWNER: Principal = { id: null, claims: {}, headers: {} };
 
 export interface StdioServer {
@@ -34,7 +34,7 @@ export interface StdioStreams {
 /** Starts answering. `mcp` is asked for at each message, so that a reload takes effect with the next one. */
 export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams, onInitialized: () => void): StdioServer {
   const peer = new StdioPeer(onInitialized, (text) => lines.send(text), mcp().newId());
-  const idle = new Idle();
+  const inFlight = new InFlight();
   let draining = false;
   let resolveEnded: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
   const reply: Reply = {
     answer(answered) {
       send(answered);
-      idle.end();
+      inFlight.end();
     },
   };
   const onLine = (line: string): void => {
@@ -59,7 +59,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
       send(parseError());
       return;
     }
-    idle.begin();
+    inFlight.begin();
     dispatch(mcp(), value, peer, reply);
   };
   const lines = openLines({ input, output, maxLineBytes: MAX_MESSAGE_BYTES, onLine, onBadLine: () => send(parseError()), onEnd: resolveEnded });
@@ -67,7 +67,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
   return {
     ended,
     get inFlight() {
-      return idle.running;
+      return inFlight.running;
     },
     notify(text) {
       if (peer.version !== null) lines.send(text);
@@ -76,7 +76,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
       draining = true;
       let timer: NodeJS.Timeout | undefined;
       const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
-      await idle.wait(graceMs);
+      await inFlight.wait(graceMs);
       peer.cancelAll();
       // A client may have stopped reading for good.
       await Promise.race([lines.flush(), over]);

@@ -1,14 +1,14 @@
 /** The peer behind one POST /mcp. Requests share nothing: ids of different requests never meet. */
-import type { Principal } from "../abi/call.js";
-import type { Severity } from "../abi/extra-tools.js";
-import type { Answer, Reply } from "../mcp/answer.js";
-import { bodyText } from "../mcp/dispatch.js";
-import type { RequestId } from "../mcp/jsonrpc.js";
-import type { Peer } from "../mcp/server.js";
-import type { ProtocolVersion } from "../mcp/versions.js";
-import type { Idle } from "./idle.js";
-import type { HttpStream } from "../transport/types.js";
-import { EVENT_TYPE, eventText, sendAnswer, takesEvents, type AnswerTo } from "./http-answer.js";
+import type { Principal } from "../../abi/call.js";
+import type { Severity } from "../../abi/extra-tools.js";
+import type { Answer, Reply } from "../../mcp/answer.js";
+import { bodyText } from "../../mcp/dispatch.js";
+import type { RequestId } from "../../mcp/jsonrpc.js";
+import type { Peer } from "../../mcp/server.js";
+import type { ProtocolVersion } from "../../mcp/versions.js";
+import type { InFlight } from "../in-flight.js";
+import type { HttpStream } from "../../transport/types.js";
+import { EVENT_TYPE, eventText, sendAnswer, takesEvents, type AnswerTo } from "./answer.js";
 
 /** Notifications that a client may leave unread; it misses those that come meanwhile, never its answer. */
 const MAX_UNREAD = 100;
@@ -21,7 +21,7 @@ export class HttpPeer implements Peer, Reply {
   private first: RequestId | null = null;
   private more: Set<RequestId> | null = null;
   private gone: AbortController | null = null;
-  /** Open once something was told before the answer. */
+  /** Open once a notification was sent before the answer. */
   private stream: HttpStream | null = null;
   private unread = 0;
 
@@ -29,8 +29,8 @@ export class HttpPeer implements Peer, Reply {
     private readonly to: AnswerTo,
     readonly principal: Principal,
     readonly version: ProtocolVersion,
-    /** Counts the request as running; begun by whoever made this peer. */
-    private readonly idle: Idle,
+    /** Counts the request as running; begun by the caller of this constructor. */
+    private readonly inFlight: InFlight,
   ) {}
 
   /** Without sessions there is nothing to remember: each request names its version. */
@@ -55,13 +55,13 @@ export class HttpPeer implements Peer, Reply {
     return this.gone.signal;
   }
 
-  /** An id stays taken for the whole batch: its answers are told apart by nothing else. */
+  /** An id stays taken for the whole batch: nothing else distinguishes its answers. */
   end(): void {}
 
-  /** Another request's calls belong to whoever sent it; a client cancels its own by closing the connection. */
+  /** Another request's calls belong to its sender; a client cancels its own by closing the connection. */
   cancel(): void {}
 
-  /** Holds for the rest of this request: there is no session to remember it in. */
+  /** For the rest of this request: there is no session to remember it in. */
   setLogLevel(level: Severity): void {
     this.logLevel = level;
   }
@@ -85,11 +85,11 @@ export class HttpPeer implements Peer, Reply {
         this.to.reply.fail(error);
       }
       const { unsent } = this.to.reply;
-      if (unsent === null) this.idle.end();
-      else void unsent.then(() => this.idle.end());
+      if (unsent === null) this.inFlight.end();
+      else void unsent.then(() => this.inFlight.end());
       return;
     }
     const written = answered === null ? Promise.resolve(true) : stream.write(eventText(bodyText(answered)));
-    void written.then(() => stream.end()).finally(() => this.idle.end());
+    void written.then(() => stream.end()).finally(() => this.inFlight.end());
   }
 }

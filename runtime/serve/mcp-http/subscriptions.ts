@@ -2,10 +2,10 @@
  * Clients that listen (subscriptions/listen over HTTP): each holds one event stream open. They are told when the list
  * of tools has changed, kept alive through proxies with comments, and let go with a result when the server ends.
  */
-import type { ListenRequest } from "../mcp/envelope-era.js";
-import { notificationText, resultText } from "../mcp/jsonrpc.js";
-import type { HeaderList, HttpReply, HttpStream } from "../transport/types.js";
-import { eventText } from "./http-answer.js";
+import type { ListenRequest } from "../../mcp/envelope-era.js";
+import { notificationText, resultText } from "../../mcp/jsonrpc.js";
+import type { HeaderList, HttpReply, HttpStream } from "../../transport/types.js";
+import { eventText } from "./answer.js";
 
 const KEEP_ALIVE_MS = 15_000;
 /** A client that leaves this much unread is gone for all purposes; its stream is closed. */

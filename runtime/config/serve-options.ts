@@ -1,8 +1,9 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
-import { flagLabel, SERVE_FLAGS, type ServeFlag } from "../config/serve-flags.js";
+import { flagLabel, SERVE_FLAGS, type ServeFlag } from "./serve-flags.js";
 import { nearestName } from "../base/nearest.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
-import { isLoopback, parseAddress, type HttpAddress } from "./address.js";
+import { isLoopbackAddress } from "../base/loopback.js";
+import { parseAddress, type HttpAddress } from "./address.js";
 import { EXIT, StartError } from "./exit.js";
 
 const DEFAULT_GRACE_S = 30;
@@ -116,7 +117,7 @@ function checkAuth(http: HttpAddress | null, mode: string | null): void {
   if (mode !== null && mode !== "none") throw new StartError(`--auth takes none, builtin, jwt or api_key, not '${mode}'`);
   if (http === null) return;
   if (mode === null) throw new StartError("--http needs --auth; this version has only --auth none, on loopback (the default, builtin, is not available yet)");
-  if (!isLoopback(http.host)) {
+  if (!isLoopbackAddress(http.host)) {
     throw new StartError(`--auth none is refused on ${http.host}: without authentication only this machine may connect; use 127.0.0.1, [::1] or localhost`, EXIT.LIVE);
   }
 }

@@ -1,5 +1,5 @@
 /** Counts what is running, and waits until nothing is. */
-export class Idle {
+export class InFlight {
   running = 0;
   private waiting: (() => void)[] = [];
 

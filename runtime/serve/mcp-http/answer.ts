@@ -1,9 +1,9 @@
-/** Answers as HTTP: one JSON body, or an event stream where the client wants one or is told something on the way. */
-import type { Answer } from "../mcp/answer.js";
-import { bodyText } from "../mcp/dispatch.js";
-import type { HeaderList, HttpReply } from "../transport/types.js";
+/** Answers as HTTP: one JSON body, or an event stream where the client wants one or notifications are sent on the way. */
+import type { Answer } from "../../mcp/answer.js";
+import { bodyText } from "../../mcp/dispatch.js";
+import { JSON_TYPE } from "../../http/errors.js";
+import type { HeaderList, HttpReply } from "../../transport/types.js";
 
-export const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 export const EVENT_TYPE: HeaderList = [["content-type", "text/event-stream"], ["cache-control", "no-cache"], ["x-accel-buffering", "no"]];
 
 export type AnswerForm = "json" | "events";
@@ -24,7 +24,7 @@ export function answerForm(accept: string): AnswerForm | null {
   return mayGetEvents(accept) ? "events" : null;
 }
 
-/** Whether the client said that it reads event streams; one that takes anything may still expect one body. */
+/** Whether the client accepts event streams by name; one that accepts anything may still expect one body. */
 export function takesEvents(accept: string): boolean {
   return accept.includes("text/event-stream");
 }

@@ -8,7 +8,7 @@ import type { Project } from "../abi/projects.js";
 import { projectOf, type Routing } from "../access/project.js";
 import { promiseOf } from "../call/engine.js";
 import { listedAlike, type McpServer } from "../mcp/server.js";
-import { Idle } from "./idle.js";
+import { InFlight } from "./in-flight.js";
 
 /** Where reloaded programs come from: the compiler, which this side does not know. */
 export interface ProgramSource {
@@ -20,7 +20,7 @@ export interface ProgramSource {
   load(): Promise<readonly Project[] | null>;
 }
 
-export interface LiveParts {
+export interface ReloadableParts {
   readonly source: ProgramSource;
   readonly routing: Routing;
   /** @throws ToolError when this runtime cannot run the program, or values for it are missing. */
@@ -34,7 +34,7 @@ export interface LiveParts {
 }
 
 /** The newest generations, and the reloading behind them. */
-export class Live {
+export class ReloadableCatalogs {
   private readonly generations = new Map<string, Generation>();
   private reloading: Promise<void> | null = null;
   private again = false;
@@ -43,7 +43,7 @@ export class Live {
 
   constructor(
     first: readonly Project[],
-    private readonly parts: LiveParts,
+    private readonly parts: ReloadableParts,
   ) {
     for (const project of first) this.generations.set(project.name, this.begin(project));
     this.stopWatching = parts.source.watch(() => this.changed());
@@ -99,7 +99,7 @@ export class Live {
   }
 
   private begin(project: Project): Generation {
-    const calls = new Idle();
+    const calls = new InFlight();
     const mcp = this.parts.start(project);
     return { calls, mcp: { ...mcp, engine: countCalls(mcp.engine, calls) } };
   }
@@ -114,10 +114,10 @@ export class Live {
 
 interface Generation {
   readonly mcp: McpServer;
-  readonly calls: Idle;
+  readonly calls: InFlight;
 }
 
-function countCalls(engine: Engine, calls: Idle): Engine {
+function countCalls(engine: Engine, calls: InFlight): Engine {
   const run: Engine["run"] = (tool, args, caller, end) => {
     calls.begin();
     engine.run(tool, args, caller, {

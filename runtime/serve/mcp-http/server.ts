@@ -1,23 +1,27 @@
 /** MCP over HTTP: listens, and on the way out answers what it accepted. */
-import type { Log } from "../observe/log.js";
-import { isLoopback, type HttpAddress } from "./address.js";
-import { EXIT, StartError } from "./exit.js";
-import { createReadiness } from "./health.js";
-import { anonymous } from "./identity.js";
-import { Idle } from "./idle.js";
-import { originRules } from "./origins.js";
-import type { ServedProjects } from "./projects.js";
+import { noAuthentication } from "../../auth/none.js";
+import { isLoopbackAddress } from "../../base/loopback.js";
+import type { HttpAddress } from "../../config/address.js";
+import { EXIT, StartError } from "../../config/exit.js";
+import { errorBody, SECURITY_HEADERS } from "../../http/errors.js";
+import { createHostRules } from "../../http/host-rules.js";
+import { RequestPath } from "../../http/request-path.js";
+import type { Log } from "../../observe/log.js";
+import { InFlight } from "../in-flight.js";
+import type { ServedProjects } from "../projects.js";
+import { createReadiness } from "./readiness.js";
 import { createRoutes } from "./routes.js";
 import { Subscriptions } from "./subscriptions.js";
+import { tenantHeaders } from "../tenant-headers.js";
 
-/** How long a server that is done goes on answering 503, so that clients and balancers hear it rather than a closed port. */
-const FAREWELL_MS = 500;
+/** A server without calls still answers 503 for this long, so that clients and load balancers see that rather than a closed port. */
+const MIN_DRAIN_MS = 500;
 
 export interface HttpServing {
   readonly address: HttpAddress;
   /** Requests of POST /mcp that are not answered yet. */
   readonly inFlight: number;
-  /** Tells those who listen that tools/list answers differently from now on. */
+  /** Notifies subscribers that tools/list has changed. */
   toolsChanged(): void;
   /**
    * Answers 503 to new POST /mcp, lets the others finish for up to `graceMs`, closes everything.
@@ -37,7 +41,7 @@ export interface HttpServingOptions {
 /** @throws StartError when the address cannot be bound, or this machine has no HTTP binary. */
 export async function serveHttp(projects: ServedProjects, options: HttpServingOptions): Promise<HttpServing> {
   const { address, log, now } = options;
-  const idle = new Idle();
+  const inFlight = new InFlight();
   const subscriptions = new Subscriptions();
   const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
   let draining = false;
@@ -47,21 +51,26 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     log.error("handlers cannot be loaded", { error });
     return false;
   });
-  const { routes, notFound } = createRoutes({
+  const { routes, notFound, notFoundHeaders } = createRoutes({
     projects,
-    idle,
+    inFlight,
     subscriptions,
-    draining: isDraining,
-    origins: originRules(isLoopback(address.host), options.allowOrigins),
+    path: new RequestPath({
+      rules: createHostRules({ boundToLoopback: isLoopbackAddress(address.host), allowedOrigins: options.allowOrigins, loopbackOrigins: true, publicUrl: null, setting: "--allow-origin" }),
+      authenticator: noAuthentication(tenantHeaders(engines.map(({ engine }) => engine.program))),
+      errorBody,
+      stopping: isDraining,
+    }),
     readiness: createReadiness({ projects: () => engines, loaded, draining: isDraining, liveEmbed: options.liveEmbed, now }),
     paramHeaders: [...new Set(projects.all.flatMap(({ mcp }) => mcp.paramHeaders.keys))],
-    identity: anonymous(engines.map(({ engine }) => engine.program)),
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.
-  const { createHttpServer } = await import("../transport/uws.js");
+  const { createHttpServer } = await import("../../transport/uws.js");
   const server = startOr(() => createHttpServer({
     routes,
     notFound,
+    notFoundHeaders,
+    errorHeaders: SECURITY_HEADERS,
     onError: (error, { method, path }) => log.error("request failed", { method, path, error }),
   }));
   const bound = await server.listen(address.host, address.port).catch((error: unknown) => startError(error, EXIT.LIVE));
@@ -69,16 +78,16 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
   return {
     address: bound,
     get inFlight() {
-      return idle.running;
+      return inFlight.running;
     },
     toolsChanged: () => subscriptions.toolsChanged(),
     async drain(graceMs) {
       draining = true;
       subscriptions.close();
       const until = now() + graceMs;
-      const farewell = new Promise((resolve) => setTimeout(resolve, Math.min(FAREWELL_MS, graceMs)));
-      const answered = await idle.wait(graceMs);
-      if (answered && now() < until) await farewell;
+      const minimum = new Promise((resolve) => setTimeout(resolve, Math.min(MIN_DRAIN_MS, graceMs)));
+      const answered = await inFlight.wait(graceMs);
+      if (answered && now() < until) await minimum;
       server.stopListening();
       server.close();
       return answered;

@@ -1,5 +1,5 @@
 /** /readyz: loads the code of the tools, asks the stores and embedders, at most every two seconds however often it is asked. */
-import type { ConnectionHealth, Engine } from "../abi/call.js";
+import type { ConnectionHealth, Engine } from "../../abi/call.js";
 
 const CONNECTIONS_FRESH_MS = 2000;
 const EMBED_FRESH_MS = 60_000;

@@ -1,0 +1,29 @@
+/**
+ * Who sent a request: decided on its head, before a byte of the body is read. Each mode of `--auth` is one
+ * implementation. The room knows heads of requests, and nothing of the routes behind them.
+ */
+import type { Principal } from "../abi/call.js";
+import type { HeaderList, HttpHead } from "../transport/types.js";
+
+/** The request is not served. */
+export interface Challenge {
+  /** 401 asks for (other) credentials; 403 does not take these; 400 cannot read them. */
+  readonly status: 400 | 401 | 403;
+  readonly code: string;
+  readonly message: string;
+  /** WWW-Authenticate, for 401. */
+  readonly headers: HeaderList;
+}
+
+export type Authentication = Principal | Challenge;
+
+export interface Authenticator {
+  /** Request headers that `authenticate` reads, lower-case. */
+  readonly headers: readonly string[];
+  /** At once where it can: a promise costs each request a turn of the event loop. */
+  authenticate(head: HttpHead): Authentication | Promise<Authentication>;
+}
+
+export function isChallenge(authentication: Authentication): authentication is Challenge {
+  return "status" in authentication;
+}

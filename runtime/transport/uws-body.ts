@@ -1,0 +1,151 @@
+/**
+ * The body of one request, on its way from the library to the handler: bounded by the route's limit and by the budget
+ * of the server, thrown away where the request is refused, and kept only until the handler has answered.
+ */
+import { BodyReader } from "./body.js";
+import type { BodyBudget } from "./body-budget.js";
+import type { HeaderList, HttpHandler, HttpServerOptions, Refusal } from "./types.js";
+import type { UwsResponse } from "./uws-api.js";
+import type { UwsReply } from "./uws-reply.js";
+import type { CopiedRequest } from "./uws-request.js";
+
+/** What is read and thrown away of a body that is refused, so that the client gets to read the answer. */
+export const DISCARD_BYTES = 16 * 1024 * 1024;
+
+/** The errors that are answered here, before or instead of a handler. */
+export interface OwnAnswers {
+  readonly body: NonNullable<HttpServerOptions["errorBody"]>;
+  readonly headers: HeaderList;
+}
+
+/** What a route and its server allow a body to be. */
+export interface BodyRules {
+  readonly limitBytes: number;
+  readonly ignored: boolean;
+  readonly budget: BodyBudget;
+  readonly own: OwnAnswers;
+  /** Runs a handler so that nothing it throws or rejects with escapes. */
+  run(handler: HttpHandler, request: CopiedRequest, reply: UwsReply): void;
+}
+
+/** A refusal that ends the connection: what follows on it could be taken for a request and is none. */
+export function refuseAndClose(reply: UwsReply, refusal: Refusal): void {
+  reply.closes = true;
+  reply.refuse(refusal);
+}
+
+export function ownRefusal({ body, headers }: OwnAnswers, status: number, code: string, message: string, more: HeaderList = []): Refusal {
+  return { status, headers: [...headers, ...more], body: body(code, message) };
+}
+
+export class BodyIntake {
+  private reader: BodyReader | null = null;
+  private ignoredBytes = 0;
+  private complete = false;
+  private refusal: Refusal | null = null;
+
+  /** @param handler `null` until `admit` or `refuse` is called. Must be made before the library's callback returns. */
+  constructor(
+    res: UwsResponse,
+    private readonly request: CopiedRequest,
+    private readonly reply: UwsReply,
+    private readonly rules: BodyRules,
+    private handler: HttpHandler | null,
+  ) {
+    res.onData((chunk, isLast) => {
+      reply.corked = true;
+      this.take(chunk, isLast);
+      reply.corked = false;
+    });
+  }
+
+  /** The handler that a pending decision came to. */
+  admit(handler: HttpHandler): void {
+    this.handler = handler;
+    if (this.complete) this.finish();
+  }
+
+  /** Throws the body away, what came of it too, and answers behind it. */
+  refuse(refusal: Refusal): void {
+    this.refusal = refusal;
+    this.ignoredBytes += this.reader?.seenBytes ?? 0;
+    this.drop();
+    if (this.complete) this.answerRefusal();
+  }
+
+  private take(chunk: ArrayBuffer, isLast: boolean): void {
+    const { reply, rules } = this;
+    if (reply.aborted || reply.answered) return;
+    if (isLast) this.complete = true;
+    if (this.refusal !== null || rules.ignored) {
+      this.ignoredBytes += chunk.byteLength;
+      if (isLast) this.finish();
+      else if (this.ignoredBytes > DISCARD_BYTES) refuseAndClose(reply, this.refusal ?? this.tooLarge());
+      return;
+    }
+    if (this.reader === null && isLast && this.handler !== null && chunk.byteLength <= rules.limitBytes) {
+      this.runBorrowed(this.handler, chunk);
+      return;
+    }
+    this.collect(chunk, isLast);
+  }
+
+  /** The usual case: the body is one chunk, which the handler reads before the library takes its memory back. */
+  private runBorrowed(handler: HttpHandler, chunk: ArrayBuffer): void {
+    const { request, reply, rules } = this;
+    if (!rules.budget.fits(chunk.byteLength)) {
+      refuseAndClose(reply, this.busy());
+      return;
+    }
+    request.borrow(chunk);
+    rules.run(handler, request, reply);
+    const keptBytes = request.keep();
+    if (keptBytes > 0 && !reply.settled && rules.budget.take(keptBytes)) reply.onSettled(() => rules.budget.give(keptBytes));
+  }
+
+  private collect(chunk: ArrayBuffer, isLast: boolean): void {
+    const { reply, rules } = this;
+    if (this.reader === null) {
+      this.reader = new BodyReader(rules.limitBytes, rules.budget);
+      reply.onSettled(() => this.drop());
+    }
+    this.reader.push(chunk);
+    if (this.reader.starved) refuseAndClose(reply, this.busy());
+    else if (this.reader.over && this.reader.seenBytes > rules.limitBytes + DISCARD_BYTES) refuseAndClose(reply, this.tooLarge());
+    else if (isLast) this.finish();
+  }
+
+  /** The body is complete, and perhaps the decision about it too. */
+  private finish(): void {
+    const { reader, request, reply, rules, handler } = this;
+    if (reply.aborted || reply.answered) return;
+    if (this.refusal !== null) this.answerRefusal();
+    else if (handler === null) return;
+    else if (reader?.over === true) refuseAndClose(reply, this.tooLarge());
+    else {
+      if (reader !== null) request.own(reader.finish());
+      rules.run(handler, request, reply);
+    }
+  }
+
+  private answerRefusal(): void {
+    if (this.refusal !== null) this.reply.refuse(this.refusal);
+  }
+
+  private drop(): void {
+    this.reader?.release();
+  }
+
+  private tooLarge(): Refusal {
+    const { limitBytes, own } = this.rules;
+    return bodyTooLarge(own, limitBytes);
+  }
+
+  private busy(): Refusal {
+    return ownRefusal(this.rules.own, 503, "busy", "too many request bodies are being read; try again", [["retry-after", "1"]]);
+  }
+}
+
+export function bodyTooLarge(own: OwnAnswers, limitBytes: number): Refusal {
+  return ownRefusal(own, 413, "body_too_large", limitBytes === 0 ? "this path takes no body" : `the body is larger than ${limitBytes} bytes`);
+}
