@@ -239,6 +239,8 @@ export interface Resolved {
     readonly mode: "none" | "static" | "claim" | "header";
     readonly claim: string | null;
     readonly header: string;
+    /** How the header's value is written; `null` is plain ASCII. */
+    readonly encoding: "percent" | "base64url" | null;
     readonly path: string;
     readonly enforce: "strict" | "override" | "warn";
     readonly at: Path;

@@ -1544,6 +1544,15 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "type": "string",
               "default": "X-Tenant-Id"
             },
+            "header_encoding": {
+              "description": "How the header's value is written; without it, plain ASCII only.",
+              "enum": [
+                "percent",
+                "base64url",
+                null
+              ],
+              "default": null
+            },
             "path": {
               "description": "Payload field of the tenant.",
               "type": "string",

@@ -553,6 +553,10 @@ export interface Tenancy {
    */
   header?: string;
   /**
+   * How the header's value is written; without it, plain ASCII only.
+   */
+  header_encoding?: "percent" | "base64url" | null;
+  /**
    * Payload field of the tenant.
    */
   path?: string;

@@ -11,6 +11,7 @@ export function resolveTenancy(tenancy: tds.Tenancy | undefined): Resolved["tena
     mode: tenancy?.mode ?? "none",
     claim: tenancy?.claim ?? null,
     header: tenancy?.header ?? "X-Tenant-Id",
+    encoding: tenancy?.header_encoding ?? null,
     path: tenancy?.path ?? "tenant_id",
     enforce: tenancy?.enforce ?? "strict",
     at: ["security", "tenancy"],

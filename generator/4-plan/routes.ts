@@ -26,5 +26,6 @@ export function tenantOf(tenancy: Resolved["tenancy"]): TenantPlan | undefined {
   if (mode === "none" || mode === "static") return undefined;
   const name = mode === "claim" ? tenancy.claim : tenancy.header;
   if (name === null) throw new CompilerBug("claim tenancy without a claim passed the check");
-  return { from: mode, name, path, enforce };
+  const encoding = mode === "header" ? tenancy.encoding : null;
+  return { from: mode, name, ...(encoding === null ? {} : { encoding }), path, enforce };
 }

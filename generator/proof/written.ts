@@ -121,9 +121,10 @@ function conditionsOf(written: unknown, mayRefer: boolean): readonly WrittenCond
 
 function tenantOf(catalog: Json): Json | null {
   const tenancy = rec(rec(catalog["security"])["tenancy"]);
-  const { mode, claim, header, path = "tenant_id", enforce = "strict", ...others } = tenancy;
-  if (mode !== "claim" && mode !== "header") return null;
-  return { from: mode, name: mode === "claim" ? claim : header ?? "X-Tenant-Id", path, enforce, ...others };
+  const { mode, claim, header, header_encoding: encoding, path = "tenant_id", enforce = "strict", ...others } = tenancy;
+  if (mode === "claim") return { from: mode, name: claim, path, enforce, ...others };
+  if (mode === "header") return { from: mode, name: header ?? "X-Tenant-Id", encoding, path, enforce, ...others };
+  return null;
 }
 
 /** Keys that protect something, and the only places where this room looks for them. */

@@ -50,7 +50,7 @@ export function checked(tools: readonly ResolvedTool[], over: Partial<Resolved> 
     parsed: { file: { path: "some/folder/tools.yaml", text }, doc, lines, value: { connections: {} }, broken: [] },
     tdsVersion: "2", catalogVersion: "3", connections: [connection("main")],
     tools: tools.map((each, index) => ({ ...each, at: ["tools", index] })),
-    tenancy: { mode: "none", claim: null, header: "X-Tenant-Id", path: "tenant_id", enforce: "strict", at: [] },
+    tenancy: { mode: "none", claim: null, header: "X-Tenant-Id", encoding: null, path: "tenant_id", enforce: "strict", at: [] },
     settings: {}, ...over,
   };
   return resolved as Checked;

@@ -85,7 +85,7 @@ test("a parameter with an operator but no path filters the field of its name", (
 });
 
 test("tenancy from a claim or a header is in every plan, static tenancy in none", () => {
-  const tenancy = { claim: "org", header: "X-Org", path: "org_id", enforce: "strict", at } as const;
+  const tenancy = { claim: "org", header: "X-Org", encoding: null, path: "org_id", enforce: "strict", at } as const;
   const tools = (["search", "lookup", "count", "scroll"] as const).map((kind) => tool(`${kind}_it`, { kind }));
   const plans = (mode: "claim" | "header" | "static") => Object.values(plan(checked(tools, { tenancy: { ...tenancy, mode } })).tools);
   for (const each of plans("claim")) assert.deepEqual("tenant" in each && each.tenant, { from: "claim", name: "org", path: "org_id", enforce: "strict" });

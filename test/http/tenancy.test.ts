@@ -41,8 +41,10 @@ const toolsrv = join(here, `../../e2e/toolsrv${extname(here)}`);
 
 test.before(async () => {
   writeFileSync(file("header.yaml"), catalog("mode: header, header: X-Org"));
+  writeFileSync(file("percent.yaml"), catalog("mode: header, header: X-Org, header_encoding: percent"));
+  writeFileSync(file("base64url.yaml"), catalog("mode: header, header: X-Org, header_encoding: base64url"));
   writeFileSync(file("claim.yaml"), catalog("mode: claim, claim: org"));
-  writeFileSync(file("rows.jsonl"), '{"id":"a","text":"red apples","org":"acme"}\n{"id":"b","text":"green apples","org":"acme"}\n{"id":"c","text":"apples","org":"other"}\n');
+  writeFileSync(file("rows.jsonl"), '{"id":"a","text":"red apples","org":"acme"}\n{"id":"b","text":"green apples","org":"acme"}\n{"id":"c","text":"apples","org":"other"}\n{"id":"d","text":"apples","org":"acm\u00e9"}\n');
   const io = memoryIo({ cwd: folder });
   assert.equal(await run(["load", "header.yaml", "rows.jsonl", "--connection", "main", "--collection", "notes", "--id", "id"], io), EXIT.OK, io.err());
 });
@@ -51,18 +53,22 @@ test.after(() => rmSync(folder, { recursive: true }));
 type Said = { readonly status: number; readonly json: ReturnType<typeof JSON.parse> };
 type Call = (tool: string, args: object, headers?: { readonly [name: string]: string }) => Promise<Said>;
 
-async function serving(name: string, use: (call: Call) => Promise<void>): Promise<void> {
+async function listening(name: string, use: (port: number) => Promise<void>): Promise<void> {
   const served = start(toolsrv, ["serve", file(name), "--http", "127.0.0.1:0", "--auth", "none"]);
   try {
-    const port = Number((await served.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/))[1]);
-    await use(async (tool, args, headers = {}) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } });
-      const { status, body: text } = await rawHttp(port, rawPost("/mcp", body, { "mcp-protocol-version": "2025-11-25", ...headers }));
-      return { status, json: JSON.parse(text) };
-    });
+    await use(Number((await served.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/))[1]));
   } finally {
     await served.kill();
   }
+}
+
+function serving(name: string, use: (call: Call) => Promise<void>): Promise<void> {
+  return listening(name, (port) =>
+    use(async (tool, args, headers = {}) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } });
+      const { status, body: text } = await rawHttp(port, rawPost("/mcp", body, { "mcp-protocol-version": "2025-11-25", ...headers }));
+      return { status, json: JSON.parse(text) };
+    }));
 }
 
 const rowsOf = ({ json }: Said): readonly { readonly [key: string]: unknown }[] => json.result.structuredContent.rows;
@@ -97,5 +103,37 @@ test("a tenant by claim is never taken from a header, so without authentication 
   serving("claim.yaml", async (call) => {
     for (const [tool, args] of READS) assert.deepEqual(refusalOf(await call(tool, args, { org: "acme", "x-tenant-id": "acme" })), [403, -32001, "auth_error"], tool);
   }), { timeoutMs: 20_000 });
+
+const TENANTS: readonly (readonly [tenant: string, percent: string, base64url: string])[] = [["acme", "acme", "YWNtZQ"], ["acm\u00e9", "acm%C3%A9", "YWNtw6k"]];
+
+/** The head of a request whose tenant header is exactly these bytes. */
+const listNotes = (tenant: string): Buffer => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_notes", arguments: {} } });
+  return Buffer.from(rawPost("/mcp", body, { "mcp-protocol-version": "2025-11-25", "x-org": tenant }), "latin1");
+};
+
+test("a plain tenant header is ASCII: other bytes in it are 400, before any tool", () =>
+  listening("header.yaml", async (port) => {
+    for (const value of ["ac\xffme", "acm\xc3\xa9x", "a\xc3\xa9c", "a\tb"]) {
+      const { status, body } = await rawHttp(port, listNotes(value));
+      assert.deepEqual([status, JSON.parse(body).error.code], [400, "bad_header"], JSON.stringify(value));
+      assert.match(JSON.parse(body).error.message, /x-org.*plain ASCII.*header_encoding/);
+    }
+  }), { timeoutMs: 20_000 });
+
+test("with header_encoding a tenant outside ASCII has its own rows, and a raw byte never makes it another tenant", async () => {
+  for (const [index, name] of ["percent", "base64url"].entries()) {
+    await listening(`${name}.yaml`, async (port) => {
+      const ids = async (value: string): Promise<unknown> => {
+        const { status, body } = await rawHttp(port, listNotes(value));
+        return status === 200 ? JSON.parse(body).result.structuredContent.rows.map((row: { _id: string }) => row._id) : status;
+      };
+      for (const [tenant, ...encoded] of TENANTS) assert.deepEqual(await ids(encoded[index] ?? ""), tenant === "acme" ? ["a", "b"] : ["d"], tenant);
+      const bad = index === 0 ? ["acm%", "acm%C3", "acm%ff", "ac\xffme", "a b"] : ["YWNtZQ==", "YWNtZR", "acme!", "YW\xffNtZQ", "_w"];
+      for (const value of bad) assert.equal(await ids(value), 400, JSON.stringify(value));
+      assert.equal(await ids(""), 403);
+    });
+  }
+}, { timeoutMs: 30_000 });
 
 test.run();
