@@ -6,7 +6,7 @@
 import type { Env } from "../runtime/abi/references.js";
 import { parse } from "./1-parse/index.js";
 import { resolve } from "./2-resolve/index.js";
-import { parseEnvFile } from "./2-resolve/env-file.js";
+import { parseEnvFile } from "../runtime/config/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
 import { plan } from "./4-plan/index.js";
 import { certify } from "./proof/certify.js";
@@ -81,7 +81,11 @@ function sourceOf(text: string | readonly Diagnostic[], shown: string): Pass<Sou
 /** Reads the file of --env-file as the values of `${NAME}`. */
 export async function readEnvFile(host: Host, path: string, shown: string): Promise<Pass<ReadonlyMap<string, string>>> {
   const text = await readText(host, path, shown);
-  return typeof text === "string" ? { value: parseEnvFile(text), diagnostics: [] } : { value: null, diagnostics: text };
+  if (typeof text !== "string") return { value: null, diagnostics: text };
+  const { values, warnings } = parseEnvFile(text);
+  const reporter = createReporter(shown);
+  for (const { line, name, what } of warnings) reporter.report("TS0040", { file: shown, line, name, what }, null);
+  return { value: values, diagnostics: reporter.diagnostics };
 }
 
 async function readText(host: Host, path: string, shown: string): Promise<string | readonly Diagnostic[]> {

@@ -137,7 +137,7 @@ const RULES: readonly Rule[] = [
     because: "the proof shares no code with the phases whose work it judges: it knows the schema of catalogs, the capabilities and the stock YAML library",
   },
   {
-    files: "generator/compile.ts", room: 0, may: [ABI, SHARED, "generator/{1-parse,2-resolve,3-check,4-plan,proof}/**"], packages: [],
+    files: "generator/compile.ts", room: 0, may: [ABI, SHARED, "runtime/config/env-file.ts", "generator/{1-parse,2-resolve,3-check,4-plan,proof}/**"], packages: [],
     because: "compile is the table of contents of phases 1 to 4 and the proof; only build emits",
   },
   {

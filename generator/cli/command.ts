@@ -3,11 +3,10 @@
  * with memory streams and get the exit code back.
  */
 import type { Host } from "../host.js";
-import type { ServeFlag } from "../../runtime/config/serve-flags.js";
+import type { Flag } from "../../runtime/config/flags.js";
 
 /** An option; without `value` it is a switch, and `--no-<name>` turns a switch with `default: true` off. */
-export interface OptionSpec extends Omit<ServeFlag, "default"> {
-  readonly default?: string | boolean;
+export interface OptionSpec extends Flag {
   /** Must be given; only for an option with a value. */
   readonly required?: true;
 }

@@ -4,7 +4,8 @@
  * once as `--name=value`, `--`, then the arguments.
  */
 import { nearestName } from "../../runtime/base/nearest.js";
-import type { CommandSpec, OptionSpec } from "./command.js";
+import { readFlagWords, type FlagValue } from "../../runtime/config/flags.js";
+import type { CommandSpec } from "./command.js";
 
 export type Words =
   | { readonly kind: "run"; readonly spec: CommandSpec; readonly words: readonly string[]; readonly debug: boolean }
@@ -46,60 +47,14 @@ function unknownCommand(word: string, commands: readonly CommandSpec[], unavaila
 }
 
 function readCommandWords(spec: CommandSpec, rest: readonly string[], debug: boolean): Words {
-  const usage = (message: string): Words => ({ kind: "usage", spec, message });
-  const args: string[] = [];
-  const options = new Map<string, string>();
-  for (let i = 0; i < rest.length; i++) {
-    const word = rest[i] ?? "";
-    if (word === "--") {
-      args.push(...rest.slice(i + 1));
-      break;
-    }
-    if (word === "--help" || word === "-h") return { kind: "help", spec };
-    if (!word.startsWith("-") || word === "-") {
-      args.push(word);
-      continue;
-    }
-    const equals = word.indexOf("=");
-    const flag = equals < 0 ? word : word.slice(0, equals);
-    const found = findOption(flag, spec.options);
-    if (found === undefined) return usage(`unknown option ${flag}${didYouMean(flag, flagsOf(spec))}`);
-    const { option, negated } = found;
-    if (option.unavailable === true && negated) continue;
-    if (option.unavailable === true) return usage(`${flag} is not available in this version`);
-    if (option.value === undefined) {
-      if (equals >= 0) return usage(`${flag} takes no value`);
-      options.set(option.name, negated ? `--no-${carriedName(option.name)}` : `--${carriedName(option.name)}`);
-      continue;
-    }
-    if (equals < 0 && option.optional !== undefined && !option.optional(rest[i + 1] ?? "")) {
-      options.set(option.name, `--${carriedName(option.name)}=`);
-      continue;
-    }
-    const value = equals >= 0 ? word.slice(equals + 1) : rest[++i];
-    if (value === undefined) return usage(`${flag} needs a value: ${flag} ${option.value}`);
-    if (equals < 0 && value.startsWith("--")) return usage(`${flag} needs a value; one that starts with -- is written ${flag}=${value}`);
-    options.set(option.name, `--${carriedName(option.name)}=${value}`);
-  }
-  const problem = checkArgs(spec, args) ?? checkRequired(spec, options);
-  if (problem !== null) return usage(problem);
-  return { kind: "run", spec, words: [spec.name, ...options.values(), "--", ...args], debug };
-}
-
-function findOption(flag: string, options: readonly OptionSpec[]): { option: OptionSpec; negated: boolean } | undefined {
-  for (const option of options) {
-    if (flag === `--${option.name}`) return { option, negated: false };
-    if (flag === `--no-${option.name}` && option.default === true) return { option, negated: true };
-  }
-  return undefined;
-}
-
-/** Every flag of a command that works, as it is typed. */
-function flagsOf(spec: CommandSpec): readonly string[] {
-  return spec.options
-    .filter((option) => option.unavailable !== true)
-    .flatMap((option) => (option.default === true ? [`--${option.name}`, `--no-${option.name}`] : [`--${option.name}`]))
-    .concat("--help");
+  const read = readFlagWords(rest, spec.options);
+  if (read.kind === "help") return { kind: "help", spec };
+  if (read.kind === "problem") return { kind: "usage", spec, message: read.message };
+  const { args, values } = read;
+  const problem = checkArgs(spec, args) ?? checkRequired(spec, values);
+  if (problem !== null) return { kind: "usage", spec, message: problem };
+  const options = [...values].map(([name, value]) => (typeof value === "string" ? `--${carriedName(name)}=${value}` : `--${value ? "" : "no-"}${carriedName(name)}`));
+  return { kind: "run", spec, words: [spec.name, ...options, "--", ...args], debug };
 }
 
 function checkArgs(spec: CommandSpec, args: readonly string[]): string | null {
@@ -110,7 +65,7 @@ function checkArgs(spec: CommandSpec, args: readonly string[]): string | null {
   return null;
 }
 
-function checkRequired(spec: CommandSpec, given: ReadonlyMap<string, string>): string | null {
+function checkRequired(spec: CommandSpec, given: ReadonlyMap<string, FlagValue>): string | null {
   const missing = spec.options.filter((option) => option.required === true && !given.has(option.name));
   return missing.length === 0 ? null : `missing ${missing.map((option) => `--${option.name} ${option.value}`).join(" and ")}`;
 }

@@ -28,7 +28,7 @@ export async function openCatalog({ args, options }: Invocation, io: Io): Promis
     return null;
   }
   const { value, diagnostics, source } = compile(catalog.value, { env: env.value });
-  print(diagnostics, source, catalog.value.text, io);
+  print([...env.diagnostics, ...diagnostics], source, catalog.value.text, io);
   return value === null ? null : { compiled: value, env: env.value, base: pathToFileURL(`${dirname(path)}/`) };
 }
 

@@ -42,6 +42,7 @@ export const CODES = defineCodes({
   TS0011: { severity: "error", title: "file is not UTF-8", message: "'{file}' is not UTF-8 text", help: "save it as UTF-8" },
   TS0012: { severity: "info", title: "more of the same", message: "more problems with the code {code} are not shown", help: "correct those that are shown first" },
   TS0013: { severity: "error", title: "catalog has too many parts", message: "the catalog has more than {limit} words, brackets, marks and lines", help: "no catalog of tools needs this many; look for a list of data that does not belong here" },
+  TS0040: { severity: "warning", title: "odd line in an env file", message: "{file}:{line}: {name}: {what}", help: "a line is NAME=value; everything after the first '=' is the value" },
 
   // ---- shape ----------------------------------------------------------------------------------------------------
   TS0101: { severity: "error", title: "required key missing", message: "{where} needs the key '{key}'", help: "add it" },

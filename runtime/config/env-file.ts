@@ -1,26 +1,58 @@
-/** Values for `${VAR}`: one `NAME=value` a line. The process environment is never merged in. */
+/** The file of `--env`: values for `${NAME}`, one `NAME=value` a line. The process environment is never merged in. */
 import { readFileSync } from "node:fs";
 import { StartError } from "./exit.js";
 
-/** Splits at the first "=", trims both sides; blank lines, `#` lines and lines without "=" are skipped. Quotes are part of the value. */
-export function parseEnvFile(text: string): ReadonlyMap<string, string> {
+/** A line that is read, and probably meant differently. Never with the value. */
+export interface EnvWarning {
+  /** From 1. */
+  readonly line: number;
+  readonly name: string;
+  readonly what: string;
+}
+
+export interface EnvFile {
+  readonly values: ReadonlyMap<string, string>;
+  readonly warnings: readonly EnvWarning[];
+}
+
+/**
+ * Splits each line at its first "=" and trims both sides; blank lines, lines that start with "#" and lines without "="
+ * are skipped. Quotes are part of the value. Of a name that is given twice the last value counts.
+ */
+export function parseEnvFile(text: string): EnvFile {
   const values = new Map<string, string>();
-  for (const raw of text.replace(/^\uFEFF/, "").split("\n")) {
-    const line = raw.trim();
-    const equals = line.indexOf("=");
-    if (line === "" || line.startsWith("#") || equals < 0) continue;
-    values.set(line.slice(0, equals).trim(), line.slice(equals + 1).trim());
+  const warnings: EnvWarning[] = [];
+  for (const [index, raw] of text.replace(/^\uFEFF/, "").split("\n").entries()) {
+    const equals = raw.indexOf("=");
+    if (equals < 0 || raw.trimStart().startsWith("#")) continue;
+    const name = raw.slice(0, equals).trim();
+    const value = raw.slice(equals + 1).trim();
+    values.set(name, value);
+    for (const what of oddities(name, value)) warnings.push({ line: index + 1, name, what });
   }
-  return values;
+  return { values, warnings };
+}
+
+function oddities(name: string, value: string): readonly string[] {
+  const found: string[] = [];
+  if (value.length > 1 && /^(["'`]).*\1$/s.test(value)) found.push("the quotes are part of the value; remove them unless they belong to it");
+  if (/\s#/.test(value)) found.push("what follows '#' is part of the value; comments have lines of their own");
+  if (/^export\s/.test(name)) found.push("'export' is part of the name; remove it");
+  return found;
+}
+
+/** A warning as one line for a person. */
+export function envWarningText(file: string, { line, name, what }: EnvWarning): string {
+  return `${file}:${line}: ${name}: ${what}`;
 }
 
 /** @throws StartError when the file cannot be read. */
-export function readEnvFile(path: string | null): ReadonlyMap<string, string> {
-  if (path === null) return new Map();
+export function readEnvFile(path: string | null): EnvFile {
+  if (path === null) return { values: new Map(), warnings: [] };
   try {
     return parseEnvFile(readFileSync(path, "utf8"));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new StartError(`--env-file ${path}: ${code === "ENOENT" ? "no such file" : `cannot be read (${code})`}`);
+    throw new StartError(`--env ${path}: ${code === "ENOENT" ? "no such file" : `cannot be read (${code})`}`);
   }
 }

@@ -3,22 +3,11 @@
  * command line may not load the runtime to print its help, and the runtime may never load the command line.
  */
 
-export interface ServeFlag {
-  /** Long name without dashes: `env-file`. */
-  readonly name: string;
-  /** Placeholder of the value; a flag without one is a switch, and `default: true` gives it a `--no-` form. */
-  readonly value?: string;
-  /** The value may be left out; says whether the word after the flag is one. Then the flag's value is the empty text. */
-  readonly optional?: (word: string) => boolean;
-  readonly help: string;
-  readonly default?: true;
-  /** Specified but not built yet: refused by name and left out of the help. */
-  readonly unavailable?: true;
-}
+import type { Flag } from "./flags.js";
 
-export const SERVE_FLAGS: readonly ServeFlag[] = [
+export const SERVE_FLAGS: readonly Flag[] = [
   { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
-  { name: "env-file", value: "FILE", help: "values for ${VAR}; the process environment is not read" },
+  { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}; the process environment is not read" },
   { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
   { name: "auth", value: "MODE", help: "none (loopback only)" },
   { name: "allow-origin", value: "ORIGIN,…", help: "browser origins to answer beside loopback and the server's own" },
@@ -47,10 +36,4 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
 /** What can be nothing but an address: a port, a name or address with one, or an IP address. Not a file's name. */
 function isAddress(word: string): boolean {
   return /^\d+$/.test(word) || /^(\[[^\]]*\]|[^:/\\]*):[^:/\\]*$/.test(word) || /^\[[^\]]*\]$/.test(word) || /^\d+(\.\d+){3}$/.test(word) || word === "localhost";
-}
-
-/** `--trace [HOST:PORT]` */
-export function flagLabel({ name, value, optional, default: on }: ServeFlag): string {
-  if (value === undefined) return on === true ? `--[no-]${name}` : `--${name}`;
-  return optional === undefined ? `--${name} ${value}` : `--${name} [${value}]`;
 }

@@ -1,6 +1,6 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
-import { flagLabel, SERVE_FLAGS, type ServeFlag } from "./serve-flags.js";
-import { nearestName } from "../base/nearest.js";
+import { flagLabel, readFlagWords, type FlagValue } from "./flags.js";
+import { SERVE_FLAGS } from "./serve-flags.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
 import { isLoopbackAddress } from "../base/loopback.js";
 import { parseAddress, type HttpAddress } from "./address.js";
@@ -39,49 +39,19 @@ export interface TraceOption {
 }
 
 /** Values by long name; switches are booleans. */
-export type FlagValues = { readonly [name: string]: string | boolean };
+export type FlagValues = { readonly [name: string]: FlagValue };
 
 /**
- * Reads the words after `node out/server.js`. `null` when help was asked for.
+ * Reads the arguments of `node out/server.js`. `null` when help was asked for.
  * @throws StartError for anything that is not a flag of a server.
  */
 export function readFlags(argv: readonly string[]): FlagValues | null {
-  const values: { [name: string]: string | boolean } = {};
-  const words = [...argv];
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (word === "--help" || word === "-h") return null;
-    if (!word.startsWith("--")) throw new StartError(`unexpected argument '${word}'`);
-    const equals = word.indexOf("=");
-    const typed = equals < 0 ? word : word.slice(0, equals);
-    const { flag, negated } = findFlag(typed);
-    if (flag.unavailable === true) {
-      if (negated) continue;
-      throw new StartError(`${typed} is not available in this version`);
-    }
-    if (flag.value === undefined) {
-      if (equals >= 0) throw new StartError(`${typed} takes no value`);
-      values[flag.name] = !negated;
-      continue;
-    }
-    if (equals < 0 && flag.optional !== undefined && !flag.optional(words[0] ?? "")) {
-      values[flag.name] = "";
-      continue;
-    }
-    const value = equals < 0 ? words.shift() : word.slice(equals + 1);
-    if (value === undefined) throw new StartError(`${typed} needs a value: ${typed} ${flag.value}`);
-    if (equals < 0 && value.startsWith("--")) throw new StartError(`${typed} needs a value; one that starts with -- is written ${typed}=${value}`);
-    values[flag.name] = value;
-  }
-  return values;
-}
-
-function findFlag(typed: string): { readonly flag: ServeFlag; readonly negated: boolean } {
-  for (const flag of SERVE_FLAGS) {
-    if (typed === `--${flag.name}`) return { flag, negated: false };
-    if (flag.default === true && typed === `--no-${flag.name}`) return { flag, negated: true };
-  }
-  const meant = nearestName(typed, SERVE_FLAGS.filter((flag) => flag.unavailable !== true).map((flag) => `--${flag.name}`));
-  throw new StartError(`unknown option ${typed}${meant === null ? "" : `; did you mean ${meant}?`}`);
+  const read = readFlagWords(argv, SERVE_FLAGS);
+  if (read.kind === "help") return null;
+  if (read.kind === "problem") throw new StartError(read.message);
+  const [stray] = read.args;
+  if (stray !== undefined) throw new StartError(`unexpected argument '${stray}'`);
+  return Object.fromEntries(read.values);
 }
 
 /**

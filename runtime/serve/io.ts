@@ -1,4 +1,6 @@
 /** The process as a server sees it: its streams, the signals that end it, and standard output kept for the protocol. */
+import { systemProblem } from "../base/system-error.js";
+import { EXIT } from "../config/exit.js";
 import type { LineOutput } from "../transport/stdio.js";
 
 export interface ServeIo {
@@ -16,7 +18,7 @@ export interface ServeIo {
   now(): number;
 }
 
-/** This process. `stop` is given by whoever listens to signals already. */
+/** This process. `stop` is given where signals are handled already. */
 export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
   return {
     stdin: process.stdin,
@@ -50,8 +52,18 @@ function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Ends this process with a code, once what was written has left it. */
+/** Ends this process with a code, once what was written has left it. A result that could not be written is no success. */
 export function endProcess(code: number): void {
+  let failure: Error | null = null;
+  process.stdout.on("error", (error) => (failure = error));
   process.exitCode = code;
-  process.stdout.write("", () => process.exit(code));
+  // The error of a failed write comes after its callback.
+  process.stdout.write("", () => setImmediate(() => process.exit(failure === null ? code : outputFailure(code, failure, (text) => process.stderr.write(text)))));
+}
+
+/** The exit code of a server whose standard output cannot be written. A reader that has gone away is the usual end. */
+export function outputFailure(code: number, error: Error, note: (text: string) => void): number {
+  if ("code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")) return code;
+  note(`toolsrv: standard output: ${systemProblem(error) ?? error.message}\n`);
+  return code === EXIT.OK ? EXIT.USAGE : code;
 }

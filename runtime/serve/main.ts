@@ -13,17 +13,19 @@ import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createLog, type Log } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
 import type { CallTrace } from "./call-trace.js";
-import { readEnvFile } from "../config/env-file.js";
+import { systemProblem } from "../base/system-error.js";
+import { envWarningText, readEnvFile } from "../config/env-file.js";
 import { EXIT, StartError } from "../config/exit.js";
-import { endProcess, processIo, type ServeIo } from "./io.js";
+import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
 import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
 import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "../config/serve-options.js";
 import { routingOf, servedProjects } from "./projects.js";
+import { warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
 import { OWNER, serveStdio } from "./stdio/server.js";
 
 const TITLE = "toolsrv";
 
-/** Serves a program with the words of the command line, and ends the process when the server has ended. */
+/** Serves a program with the arguments of the command line, and ends the process when the server has ended. */
 export async function serve(program: Program, argv: readonly string[]): Promise<void> {
   await serveProjects([{ name: projectName(program.catalog.file), program }], argv);
 }
@@ -43,13 +45,18 @@ export async function run(projects: readonly Project[], argv: readonly string[],
       return EXIT.OK;
     }
     const options = serveOptions(flags);
-    return await serveWith(projects, options, readEnvFile(options.envFile), io);
+    const { values, warnings } = readEnvFile(options.envFile);
+    const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
+    for (const warning of warnings) log.warn(envWarningText(options.envFile ?? "", warning));
+    warnOfNodeEnvFile(argv, values, io.environment, log);
+    await log.flush();
+    return await serveWith(projects, options, values, io);
   } catch (error) {
     return startFailure(error, { write: io.note });
   }
 }
 
-/** Words what kept a server from starting. */
+/** Prints what kept a server from starting. */
 export function startFailure(error: unknown, stderr: { write(text: string): unknown }): number {
   if (error instanceof StartError) {
     stderr.write(`${TITLE}: ${error.message}\n`);
@@ -57,6 +64,11 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
   }
   if (isToolError(error)) {
     stderr.write(`${TITLE}: ${error.message}\n`);
+    return EXIT.USAGE;
+  }
+  const problem = systemProblem(error);
+  if (problem !== null) {
+    stderr.write(`${TITLE}: ${problem}\n`);
     return EXIT.USAGE;
   }
   stderr.write(`${TITLE}: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`);
@@ -78,6 +90,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     const observing = trace === null ? null : { observer: trace.observe(served, projects.length === 1 ? name : `${name}/${project}`), wallNow: () => Date.now() };
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };
+  for (const { program } of projects) warnOfStart(program, { transport: options.http === null ? "stdio" : "http", env, log });
   try {
     if (options.http !== null) return await runHttp(projects, start, routing, name, options, log, io);
     return await runStdio(projects, start, routing, name, options, log, io, options.watch ? source : undefined);
@@ -116,10 +129,10 @@ async function runStdio(projects: readonly Project[], start: Start, routing: Rou
   banner(live.mcp.engine.program.tools.length, name, options, log, io, `${others === 0 ? "" : `of ${routing.fallback}, one of ${projects.length} catalogs, `}on stdio`);
   if (source !== undefined) io.note(`watching ${source.name}\n`);
   if (io.stdin.isTTY === true) io.note("reading MCP messages from this terminal; for HTTP: --http 127.0.0.1:8080 --auth none\n");
-  await Promise.race([server.ended, aborted(io.stop)]);
+  const outputError = await Promise.race([server.ended, aborted(io.stop).then(() => null)]);
   await server.drain(options.shutdownGraceMs);
   await live.close();
-  return EXIT.OK;
+  return outputError === null ? EXIT.OK : outputFailure(EXIT.OK, outputError, io.note);
 }
 
 /** A built server: there is nothing to watch. */
@@ -130,7 +143,6 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   if (address === null) throw new TypeError("no address");
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
-    for (const { program } of projects) warnOfMode(program, log);
     const { serveHttp } = await import("./mcp-http/server.js");
     const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
@@ -143,13 +155,6 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
   } finally {
     await Promise.all(served.map(({ mcp }) => mcp.engine.close()));
   }
-}
-
-/** security.auth.mode is what the catalog's author had in mind; --auth decides, and here it is none. */
-function warnOfMode({ catalog, settings }: Program, log: Log): void {
-  const auth = settings.security?.auth;
-  const mode = typeof auth === "object" && auth !== null && "mode" in auth ? auth["mode"] : undefined;
-  if (typeof mode === "string" && mode !== "none") log.warn(`${catalog.file} is meant for --auth ${mode} (security.auth.mode); with --auth none everyone on this machine may call its tools`);
 }
 
 /** One line on stderr that says what is served, and where. */

@@ -1,9 +1,9 @@
 /**
- * The trace service as a program: words of the command line, variables and a settings file become settings, the
+ * The trace service as a program: arguments of the command line, variables and a settings file become settings, the
  * service starts, says where it is, and ends when the process is asked to. `node out/trace-server.js` and
  * `toolsrv trace serve` both end here.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,10 @@ import { DOCUMENT, OPERATIONS } from "../trace/api.gen.js";
 import { startTraceService, type TraceService } from "../trace/service.js";
 import { environmentSettings, flagOf, type GivenSettings, PREFIX, resolveSettings, SETTING_NAMES, SettingError, type Settings, SETTINGS } from "../trace/settings.js";
 import { createHttpServer } from "../transport/uws.js";
+import { systemProblem } from "../base/system-error.js";
 import { EXIT } from "../config/exit.js";
+import { readFlagWords, type Flag } from "../config/flags.js";
+import { readSettingsFile } from "../config/settings-file.js";
 import { endProcess, processIo, type ServeIo } from "./io.js";
 
 const TITLE = "toolsrv trace";
@@ -23,7 +26,7 @@ export interface TraceProgram {
   readonly routes: TraceRoutes;
 }
 
-/** Serves traces with the words of the command line, and ends the process when the service has ended. */
+/** Serves traces with the arguments of the command line, and ends the process when the service has ended. */
 export async function serveTrace(program: TraceProgram, argv: readonly string[]): Promise<void> {
   const io = processIo();
   endProcess(await runTrace(program, argv, process.env, io));
@@ -47,6 +50,11 @@ export async function runTrace(program: TraceProgram | null, argv: readonly stri
       io.note(`${TITLE}: ${error.message}\n`);
       return EXIT.LIVE;
     }
+    const problem = systemProblem(error);
+    if (problem !== null) {
+      io.note(`${TITLE}: ${problem}\n`);
+      return EXIT.USAGE;
+    }
     io.note(`${TITLE}: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`);
     return EXIT.BUG;
   }
@@ -59,8 +67,15 @@ export function traceSettings(flags: GivenSettings, environment: { readonly [nam
   return resolveSettings(
     { from: flagOf, given },
     { from: (name) => `${PREFIX}${name.toUpperCase()}`, given: environmentSettings(environment) },
-    { from: (name) => `${name} in ${file ?? ""}`, given: file === undefined ? {} : readSettingsFile(file) },
+    { from: (name) => `${name} in ${file ?? ""}`, given: file === undefined ? {} : settingsOf(file) },
   );
+}
+
+/** @throws SettingError */
+function settingsOf(file: string): GivenSettings {
+  const read = readSettingsFile(file);
+  if ("problem" in read) throw new SettingError(`the settings file ${file} ${read.problem}`);
+  return read.settings;
 }
 
 async function serveSettings(program: TraceProgram | null, settings: Settings, io: ServeIo): Promise<number> {
@@ -74,8 +89,8 @@ async function serveSettings(program: TraceProgram | null, settings: Settings, i
   io.note(`${TITLE} ${packageVersion()} on ${service.address?.url ?? "no address"}/ui/ — data in ${service.context.store.place}\n`);
   const failure = await Promise.race([death, aborted(io.stop).then(() => null)]);
   if (failure !== null) {
-    io.note(`${TITLE}: the store has ended: ${failure.message}\n`);
-    return EXIT.BUG;
+    io.note(`${TITLE}: the store has ended: ${systemProblem(failure) ?? failure.message}\n`);
+    return EXIT.LIVE;
   }
   await service.close();
   return EXIT.OK;
@@ -103,52 +118,36 @@ export function openService(program: TraceProgram | null, settings: Settings, lo
   });
 }
 
-/** Values by setting name from the words of a command line; `null` when help is asked for. @throws SettingError */
+/** The flags of the service: its settings, and the file that holds them. */
+const TRACE_FLAGS: readonly Flag[] = [
+  { name: "config", value: "FILE", help: "settings file: TOML, YAML or JSON" },
+  ...SETTING_NAMES.map((name): Flag => {
+    const { kind, help } = SETTINGS[name];
+    const flag = flagOf(name).slice(2);
+    if (kind === "switch") return { name: flag, setting: true, help };
+    return { name: flag, value: kind === "text" ? "TEXT" : kind === "list" || kind === "map" ? "JSON" : "N", help };
+  }),
+];
+
+/** Values by setting name from the arguments of a command line; `null` when help is asked for. @throws SettingError */
 export function readTraceFlags(argv: readonly string[]): GivenSettings | null {
-  const given: { [name: string]: unknown } = {};
-  for (let index = 0; index < argv.length; index++) {
-    const word = argv[index] ?? "";
-    if (word === "--help" || word === "-h") return null;
-    const match = /^--(no-)?([a-z][a-z-]*)(?:=(.*))?$/s.exec(word);
-    const name = (match?.[2] ?? "").replaceAll("-", "_");
-    const row = name === "config" ? null : SETTINGS[name as keyof typeof SETTINGS];
-    if (match === null || row === undefined) throw new SettingError(`unknown word '${word}'; --help lists the flags`);
-    if (row?.kind === "switch") {
-      given[name] = match[1] !== undefined ? false : (match[3] ?? true);
-      continue;
-    }
-    if (match[1] !== undefined) throw new SettingError(`${flagOf(name)} can't be negated`);
-    const value = match[3] ?? argv[(index += 1)];
-    if (value === undefined) throw new SettingError(`${flagOf(name)} needs a value`);
-    given[name] = value;
-  }
-  return given;
+  const read = readFlagWords(argv, TRACE_FLAGS);
+  if (read.kind === "help") return null;
+  if (read.kind === "problem") throw new SettingError(`${read.message} (--help lists the flags)`);
+  const [stray] = read.args;
+  if (stray !== undefined) throw new SettingError(`unexpected argument '${stray}'; --help lists the flags`);
+  return Object.fromEntries([...read.values].map(([name, value]) => [name.replaceAll("-", "_"), value]));
 }
 
 /** The flags, one a line. */
 export function traceHelp(): string {
   const lines = SETTING_NAMES.map((name) => {
     const { kind, default: fallback, help } = SETTINGS[name];
-    const flag = kind === "switch" ? (fallback === true ? `--no-${name.replaceAll("_", "-")}` : flagOf(name)) : `${flagOf(name)} ${kind === "text" ? "TEXT" : kind === "list" || kind === "map" ? "JSON" : "N"}`;
+    const flag = kind === "switch" ? (fallback === true ? `--no-${flagOf(name).slice(2)}` : flagOf(name)) : `${flagOf(name)} ${TRACE_FLAGS.find((row) => `--${row.name}` === flagOf(name))?.value ?? ""}`;
     const shown = fallback === null || kind === "switch" ? "" : ` (default ${typeof fallback === "object" ? JSON.stringify(fallback) : String(fallback)})`;
     return `  ${flag.padEnd(34)} ${help}${shown}`;
   });
-  return `usage: trace-server [--config FILE] [flags]\n\nEvery flag is also a variable ${PREFIX}NAME and a key of the settings file (TOML, or JSON).\n\n${lines.join("\n")}\n`;
-}
-
-function readSettingsFile(file: string): GivenSettings {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    throw new SettingError(`the settings file ${file} can't be read`);
-  }
-  try {
-    const parsed: unknown = file.endsWith(".json") ? JSON.parse(text) : (createRequire(import.meta.url)("smol-toml") as typeof import("smol-toml")).parse(text);
-    return parsed as GivenSettings;
-  } catch (error) {
-    throw new SettingError(`the settings file ${file} can't be read: ${(error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""}`);
-  }
+  return `usage: trace-server [--config FILE] [flags]\n\nEvery flag is also a variable ${PREFIX}NAME and a key of the settings file (TOML, YAML or JSON).\n\n${lines.join("\n")}\n`;
 }
 
 function withVersion(document: string): string {

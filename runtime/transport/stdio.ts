@@ -9,7 +9,7 @@ export interface LineOutput {
   /** False when the reader is behind. */
   write(text: string, done?: () => void): boolean;
   once(event: "drain", listener: () => void): unknown;
-  on(event: "error", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
 }
 
 export interface LineOptions {
@@ -21,8 +21,8 @@ export interface LineOptions {
   readonly onLine: (line: string) => void;
   /** A line was longer than the limit or not UTF-8. */
   readonly onBadLine: () => void;
-  /** The peer has closed its end, or can no longer be written to. Called once. */
-  readonly onEnd: () => void;
+  /** The peer has closed its end, or can no longer be written to, for the reason given. Called once. */
+  readonly onEnd: (outputError: Error | null) => void;
 }
 
 export interface LineChannel {
@@ -40,10 +40,10 @@ export function openLines({ input, output, maxLineBytes, onLine, onBadLine, onEn
   /** The reader is behind, and reading waits for it. */
   let full = false;
 
-  const end = (): void => {
+  const end = (outputError: Error | null): void => {
     if (ended) return;
     ended = true;
-    onEnd();
+    onEnd(outputError);
   };
   input.on("data", (chunk: Buffer | string) => {
     for (const line of splitter.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk)) {
@@ -56,12 +56,12 @@ export function openLines({ input, output, maxLineBytes, onLine, onBadLine, onEn
     const rest = splitter.rest();
     if (rest === null || !isUtf8(rest)) onBadLine();
     else if (!isBlank(rest)) onLine(rest.toString());
-    end();
+    end(null);
   });
-  input.on("error", end);
-  output.on("error", () => {
+  input.on("error", () => end(null));
+  output.on("error", (error) => {
     broken = true;
-    end();
+    end(error);
   });
 
   return {
@@ -87,7 +87,7 @@ const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 const MAX_PARTS = 1024;
 
-/** Splits bytes into lines wherever the chunks were cut. Blank lines are dropped; `null` stands for one that is too long. */
+/** Splits bytes into lines wherever the chunks were cut. Blank lines are dropped; `null` is one that is too long. */
 export class LineSplitter {
   private parts: Buffer[] = [];
   private bytes = 0;

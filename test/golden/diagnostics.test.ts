@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import assert from "node:assert/strict";
 import { CODES } from "../../runtime/abi/codes.js";
 import { analyze, compile } from "../../generator/compile.js";
-import { parseEnvFile } from "../../generator/2-resolve/env-file.js";
+import { parseEnvFile } from "../../runtime/config/env-file.js";
 import { locateAll } from "../../generator/diagnostics.js";
 import type { LocatedDiagnostic } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
@@ -74,7 +74,7 @@ for (const folder of folders) {
 
   test(`${folder} reports what it should`, () => {
     const setup: Case = existsSync(at("case.json")) ? (JSON.parse(readFileSync(at("case.json"), "utf8")) as Case) : {};
-    const env = existsSync(at(".env")) ? parseEnvFile(readFileSync(at(".env"), "utf8")) : new Map<string, string>();
+    const env = existsSync(at(".env")) ? parseEnvFile(readFileSync(at(".env"), "utf8")).values : new Map<string, string>();
     const source = { path: "tools.yaml", text: readFileSync(at("tools.yaml"), "utf8") };
     const { target = "describe", enterprise = false, packs = [], installed } = setup;
     const options = { env, target, enterprise, packs, ...(installed === undefined ? {} : { isInstalled: (name: string) => installed.includes(name) }) };

@@ -227,7 +227,7 @@ test("--help prints the flags and ends with exit 0", async () => {
 });
 
 test("an env file is read line by line, quotes and all", () => {
-  const values = parseEnvFile("\uFEFFA=1\r\n# no\n\nB = two words \nC='q'\nnothing\nexport D=3\nE=a=b\nF=\n");
+  const { values } = parseEnvFile("\uFEFFA=1\r\n# no\n\nB = two words \nC='q'\nnothing\nexport D=3\nE=a=b\nF=\n");
   assert.deepEqual([...values], [["A", "1"], ["B", "two words"], ["C", "'q'"], ["export D", "3"], ["E", "a=b"], ["F", ""]]);
 });
 

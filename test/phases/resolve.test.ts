@@ -1,7 +1,7 @@
 /** Phase 2: defaults, environment references, secrets, built-ins. */
 import assert from "node:assert/strict";
 import { parse } from "../../generator/1-parse/index.js";
-import { parseEnvFile } from "../../generator/2-resolve/env-file.js";
+import { parseEnvFile } from "../../runtime/config/env-file.js";
 import { resolve } from "../../generator/2-resolve/index.js";
 import type { Resolved } from "../../generator/ir.js";
 import { suite } from "../lib/suite.js";
@@ -180,7 +180,7 @@ test("a user tool of the same name keeps the built-in out", () => {
 
 test("the env file is split at the first = and nothing is unquoted", () => {
   const file = "\uFEFFA=1\n# B=2\n\n C = c c =d \nnothing\nD='q'\nexport E=5\nA=last\r\n";
-  assert.deepEqual([...parseEnvFile(file)], [["A", "last"], ["C", "c c =d"], ["D", "'q'"], ["export E", "5"]]);
+  assert.deepEqual([...parseEnvFile(file).values], [["A", "last"], ["C", "c c =d"], ["D", "'q'"], ["export E", "5"]]);
 });
 
 test("sections that are off are absent from the settings", () => {

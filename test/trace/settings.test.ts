@@ -29,6 +29,22 @@ test("flags win over variables, variables over the file", async () => {
   await rm(directory, { recursive: true });
 });
 
+test("a settings file is TOML, YAML or JSON, by its name", async () => {
+  const directory = await temporaryDirectory();
+  const files: readonly (readonly [string, string])[] = [["a.toml", 'port = 5\ncors_origins = ["https://a.example"]\n'], ["a.yaml", "port: 5\ncors_origins: [https://a.example]\n"], ["a.yml", "port: 5\ncors_origins:\n  - https://a.example\n"], ["a.json", '{"port":5,"cors_origins":["https://a.example"]}']];
+  for (const [name, text] of files) {
+    await writeFile(join(directory, name), text);
+    const settings = traceSettings(flags("--config", join(directory, name)), {});
+    assert.deepEqual([settings.port, [...settings.cors_origins]], [5, ["https://a.example"]], name);
+  }
+  for (const [name, text, message] of [["b.yaml", "port: [", /can't be read/], ["c.yaml", "- port", /must hold names and values/], ["d.yaml", "prot: 1", /prot in .* is not a setting/]] as const) {
+    await writeFile(join(directory, name), text);
+    assert.throws(() => traceSettings(flags("--config", join(directory, name)), {}), { name: "SettingError", message }, name);
+  }
+  assert.throws(() => traceSettings(flags("--config", join(directory, "none.yaml")), {}), { name: "SettingError", message: /does not exist/ });
+  await rm(directory, { recursive: true });
+});
+
 test("every setting is a flag and a variable", () => {
   for (const name of Object.keys(SETTINGS)) {
     const row = SETTINGS[name as keyof typeof SETTINGS];
@@ -59,7 +75,7 @@ test("unknown words, values that are missing and negations of values are usage e
 });
 
 test("a host of other machines is fine with a token, or when nothing listens", () => {
-  assert.throws(() => given({ host: "0.0.0.0" }), /set auth_token/);
+  assert.throws(() => given({ host: "0.0.0.0" }), /set TRACE_SERVICE_AUTH_TOKEN/);
   assert.equal(given({ host: "0.0.0.0", auth_token: "t" }).host, "0.0.0.0");
   assert.equal(given({ host: "0.0.0.0", start_server: false }).host, "0.0.0.0");
   assert.equal(given({ host: "0.0.0.0", enabled: "0" }).enabled, false);

@@ -25,16 +25,17 @@ interface Loaded {
 export const run: CommandModule["run"] = async (invocation, io) => {
   const clash = clashOf(invocation.args);
   if (clash !== null) throw new UsageError(clash);
-  // Flags first: a mistake in them is told before any work is done.
+  // Flags first: a mistake in them is reported before any work is done.
   const { serveOptions } = await import("../../../runtime/config/serve-options.js");
   const { StartError } = await import("../../../runtime/config/exit.js");
   const { processIo } = await import("../../../runtime/serve/io.js");
   const { serveWith, startFailure } = await import("../../../runtime/serve/main.js");
   try {
     const options = serveOptions(invocation.options);
-    const { projects, env } = await load(invocation, io);
+    const printed: Printed = new Map();
+    const { projects, env } = await load(invocation, io, printed);
     if (projects === null) return EXIT.USAGE;
-    const source = options.watch ? await sourceOf(invocation, io) : undefined;
+    const source = options.watch ? await sourceOf(invocation, io, printed) : undefined;
     return await serveWith(projects, options, env, processIo(io.signal), source);
   } catch (error) {
     if (error instanceof StartError && error.exitCode === EXIT.USAGE) throw new UsageError(error.message);
@@ -46,14 +47,14 @@ export const run: CommandModule["run"] = async (invocation, io) => {
 const DRAFTS_FILE = "tools.drafts.yaml";
 
 /** The catalogs as something that can be watched and loaded again. */
-async function sourceOf(invocation: Invocation, io: Io): Promise<ProgramSource> {
+async function sourceOf(invocation: Invocation, io: Io, printed: Printed): Promise<ProgramSource> {
   const { watchFiles } = await import("../../../runtime/serve/watch.js");
   const paths = invocation.args.map((shown) => resolve(io.cwd, shown));
   const name = paths.map((path) => basename(path)).join(", ");
   return {
     name,
     watch: (onChange) => watchFiles([...paths, join(io.cwd, DRAFTS_FILE)], onChange),
-    load: async () => ((await mayRead(paths, invocation.args, io)) ? (await load(invocation, io)).projects : null),
+    load: async () => ((await mayRead(paths, invocation.args, io)) ? (await load(invocation, io, printed)).projects : null),
   };
 }
 
@@ -64,7 +65,7 @@ async function mayRead(paths: readonly string[], shown: readonly string[], { hos
   return !odd.includes(true);
 }
 
-async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
+async function load({ args, options }: Invocation, io: Io, printed: Printed): Promise<Loaded> {
   const envFile = options["env-file"];
   const [catalogs, values] = await Promise.all([
     Promise.all(args.map((shown) => readCatalog(io.host, resolve(io.cwd, shown), shown))),
@@ -73,14 +74,15 @@ async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
   const env = values.value ?? new Map<string, string>();
   const read = catalogs.flatMap(({ value }) => value ?? []);
   if (read.length < catalogs.length || values.value === null) {
-    print([...catalogs.flatMap(({ diagnostics }) => diagnostics), ...values.diagnostics], null, null, io);
+    print([...catalogs.flatMap(({ diagnostics }) => diagnostics), ...values.diagnostics], null, null, io, printed);
     return { projects: null, env };
   }
+  print(values.diagnostics, null, null, io, printed);
   const compilations = together(await Promise.all(read.map(async (catalog) => {
     const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
     return compile(catalog, { env, isInstalled });
   })));
-  for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io);
+  for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
   const projects = compilations.flatMap(({ value }, index): Project[] => {
     const path = read[index]?.path;
     if (value === null || path === undefined) return [];
@@ -89,7 +91,14 @@ async function load({ args, options }: Invocation, io: Io): Promise<Loaded> {
   return { projects: projects.length === args.length ? projects : null, env };
 }
 
-function print(diagnostics: readonly Diagnostic[], source: Locatable | null, text: string | null, io: Io): void {
-  if (diagnostics.length === 0) return;
-  io.stderr.write(printDiagnostics("text", diagnostics, { source, text, color: wantsColor(io.stderr, io.env) }));
+/** What was printed last about each file: a reload repeats no warning that has not changed. */
+type Printed = Map<string, string>;
+
+function print(diagnostics: readonly Diagnostic[], source: Locatable | null, text: string | null, io: Io, printed: Printed): void {
+  const [first] = diagnostics;
+  if (first === undefined) return;
+  const output = printDiagnostics("text", diagnostics, { source, text, color: wantsColor(io.stderr, io.env) });
+  const isNew = printed.get(first.file) !== output;
+  printed.set(first.file, output);
+  if (isNew || diagnostics.some(({ severity }) => severity === "error")) io.stderr.write(output);
 }

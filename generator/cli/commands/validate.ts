@@ -82,7 +82,7 @@ async function validate(invocation: Invocation, io: Io): Promise<readonly Outcom
   return Promise.all(compilations.map(async (result, index) => {
     const { shown, value: catalog } = read[index] as (typeof read)[number];
     if (catalog === null) return unread(shown, result.diagnostics);
-    const offline = [...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
+    const offline = [...(index === 0 ? env.diagnostics : []), ...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
     const diagnostics = await withLive(offline, invocation, result, catalog, values, io);
     const compiled = hasErrors(diagnostics) ? null : result.value;
     return {

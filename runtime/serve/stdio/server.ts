@@ -16,8 +16,8 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 export const OWNER: Principal = { id: null, claims: {}, headers: {} };
 
 export interface StdioServer {
-  /** Resolves when the client has closed its end. */
-  readonly ended: Promise<void>;
+  /** Resolves when the client has closed its end, or with the error that keeps answers from being written. */
+  readonly ended: Promise<Error | null>;
   /** Calls that are running. */
   readonly inFlight: number;
   /** Stops taking messages; resolves when the running calls are answered and their answers read, or `graceMs` is over. */
@@ -36,8 +36,8 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
   const peer = new StdioPeer(onInitialized, (text) => lines.send(text), mcp().newId());
   const inFlight = new InFlight();
   let draining = false;
-  let resolveEnded: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
+  let resolveEnded: (outputError: Error | null) => void = () => undefined;
+  const ended = new Promise<Error | null>((resolve) => {
     resolveEnded = resolve;
   });
 

@@ -1,0 +1,62 @@
+/** What is said at the start because every call would find it out later: none of it keeps a server from starting. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Program } from "../abi/call.js";
+import { checkEnv, fillSettings } from "../call/settings.js";
+import { StartError } from "../config/exit.js";
+import type { Log } from "../observe/log.js";
+import { tenantsOf } from "./tenant-headers.js";
+
+export interface StartWarningOptions {
+  readonly transport: "stdio" | "http";
+  readonly env: ReadonlyMap<string, string>;
+  readonly log: Log;
+}
+
+/** @throws ToolError missing_env */
+export function warnOfStart(program: Program, { transport, env, log }: StartWarningOptions): void {
+  // First, so that a start without values fails with all their names.
+  checkEnv(program, env);
+  if (transport === "http") warnOfMode(program, log);
+  warnOfTenancy(program, transport, log);
+  warnOfFiles(program, env, log);
+}
+
+/** security.auth.mode is what the catalog's author had in mind; --auth decides, and here it is none. */
+function warnOfMode({ catalog, settings }: Program, log: Log): void {
+  const auth = settings.security?.auth;
+  const mode = typeof auth === "object" && auth !== null && "mode" in auth ? auth["mode"] : undefined;
+  if (typeof mode === "string" && mode !== "none") log.warn(`${catalog.file} is meant for --auth ${mode} (security.auth.mode); with --auth none everyone on this machine may call its tools`);
+}
+
+/** A tenant that no request can name: stdio has neither headers nor claims, and --auth none has no claims. */
+function warnOfTenancy(program: Program, transport: "stdio" | "http", log: Log): void {
+  const tenants = tenantsOf(program).filter(({ from }) => transport === "stdio" || from === "claim");
+  const [tenant] = tenants;
+  if (tenant === undefined) return;
+  const why = transport === "stdio" ? `stdio has no ${tenant.from}s` : "with --auth none callers have no claims";
+  log.warn(`${program.catalog.file} takes the tenant from the ${tenant.from} '${tenant.name}' (security.tenancy), and ${why}: ${tenants.length} of ${Object.keys(program.plans).length} tools refuse every call`);
+}
+
+/** The file of an embedded store: it is made by `load`, not by a server. */
+function warnOfFiles({ catalog, connections, base }: Program, env: ReadonlyMap<string, string>, log: Log): void {
+  for (const [name, { settings }] of Object.entries(connections)) {
+    const { path } = fillSettings({ path: settings["path"] ?? null }, env);
+    if (typeof path !== "string" || path === ":memory:") continue;
+    if (!existsSync(resolve(fileURLToPath(base), path))) log.warn(`connection '${name}' of ${catalog.file} has no database yet: its tools fail until 'toolsrv load' has made the file`);
+  }
+}
+
+/**
+ * Node reads a file of --env-file by itself, unless it is started with `node --`: then its variables, NODE_OPTIONS too,
+ * are in effect in this process.
+ * @throws StartError when the file has set NODE_OPTIONS.
+ */
+export function warnOfNodeEnvFile(argv: readonly string[], values: ReadonlyMap<string, string>, environment: { readonly [name: string]: string | undefined }, log: Log): void {
+  const names = [...values.keys()];
+  const byNode = argv.some((word) => word === "--env-file" || word.startsWith("--env-file=")) && names.length > 0 && names.every((name) => environment[name] !== undefined);
+  if (!byNode) return;
+  if (values.has("NODE_OPTIONS")) throw new StartError("Node itself has read the file of --env-file and applied its NODE_OPTIONS; name the file with --env, which Node leaves alone");
+  log.warn("Node itself has read the file of --env-file: its variables are in the environment of this process; name the file with --env, which Node leaves alone");
+}
