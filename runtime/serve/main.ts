@@ -90,8 +90,8 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     const observing = trace === null ? null : { observer: trace.observe(served, projects.length === 1 ? name : `${name}/${project}`), wallNow: () => Date.now() };
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };
-  for (const { program } of projects) warnOfStart(program, { transport: options.http === null ? "stdio" : "http", env, log });
   try {
+    for (const { program } of projects) warnOfStart(program, { transport: options.http === null ? "stdio" : "http", env, log });
     if (options.http !== null) return await runHttp(projects, start, routing, name, options, log, io);
     return await runStdio(projects, start, routing, name, options, log, io, options.watch ? source : undefined);
   } finally {

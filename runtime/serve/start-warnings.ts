@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "../abi/call.js";
-import { checkEnv, fillSettings } from "../call/settings.js";
+import { fillProgram, type FilledProgram } from "../call/fill-program.js";
 import { StartError } from "../config/exit.js";
 import type { Log } from "../observe/log.js";
 import { tenantsOf } from "./tenant-headers.js";
@@ -16,11 +16,10 @@ export interface StartWarningOptions {
 
 /** @throws ToolError missing_env */
 export function warnOfStart(program: Program, { transport, env, log }: StartWarningOptions): void {
-  // First, so that a start without values fails with all their names.
-  checkEnv(program, env);
+  const { connections } = fillProgram(program, env);
   if (transport === "http") warnOfMode(program, log);
   warnOfTenancy(program, transport, log);
-  warnOfFiles(program, env, log);
+  warnOfFiles(program, connections, log);
 }
 
 /** security.auth.mode is what the catalog's author had in mind; --auth decides, and here it is none. */
@@ -40,9 +39,9 @@ function warnOfTenancy(program: Program, transport: "stdio" | "http", log: Log):
 }
 
 /** The file of an embedded store: it is made by `load`, not by a server. */
-function warnOfFiles({ catalog, connections, base }: Program, env: ReadonlyMap<string, string>, log: Log): void {
+function warnOfFiles({ catalog, base }: Program, connections: FilledProgram["connections"], log: Log): void {
   for (const [name, { settings }] of Object.entries(connections)) {
-    const { path } = fillSettings({ path: settings["path"] ?? null }, env);
+    const path = settings["path"];
     if (typeof path !== "string" || path === ":memory:") continue;
     if (!existsSync(resolve(fileURLToPath(base), path))) log.warn(`connection '${name}' of ${catalog.file} has no database yet: its tools fail until 'toolsrv load' has made the file`);
   }

@@ -49,7 +49,7 @@ test("tenancy that no request can satisfy is said at the start: header and claim
 });
 
 test("a database that is missing is said at the start, and does not keep the server from starting", async () => {
-  const program: Program = { ...fixtureProgram(), base: pathToFileURL(`${folder}/`), connections: { main: { backend: "sqlite", settings: { path: { env: "DB" } } } } };
+  const program: Program = { ...fixtureProgram(), base: pathToFileURL(`${folder}/`), connections: { main: { backend: "sqlite", settings: { path: { $env: "DB" } } } } };
   writeFileSync(join(folder, "a b#1.db"), "");
   for (const [file, missing] of [["none.db", true], ["a b#1.db", false]] as const) {
     writeFileSync(join(folder, "db.env"), `DB=${file}\n`);
