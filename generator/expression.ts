@@ -5,6 +5,7 @@
  *   or → and → not → one comparison → + − → * / → unary − → literal, field, params.NAME, ( … )
  */
 import type { Expr } from "../runtime/abi/plan.js";
+import { keepsDigits } from "../runtime/base/numbers.js";
 
 /** A tree, or the first mistake: `offset` counts UTF-16 units from the start of the text. */
 export type ParsedExpression = { readonly expr: Expr } | { readonly error: string; readonly offset: number };
@@ -174,7 +175,11 @@ class Reader {
   #atom(): Expr {
     const token = this.#next;
     this.#at += 1;
-    if (token.kind === "number") return { lit: Number(token.text) };
+    if (token.kind === "number") {
+      const lit = Number(token.text);
+      if (!keepsDigits(token.text, lit)) throw new Mistake(`${token.text} cannot be kept exactly as a number`, token.offset);
+      return { lit };
+    }
     if (token.kind === "string") return { lit: token.value as string };
     if (token.kind === "name") return this.#named(token);
     if (token.text === "(") {

@@ -2,6 +2,7 @@
  * Plain scalars as a YAML 1.1 reader takes them: catalogs were written against one, and `on`, `0144`, `1:30` and
  * `2024-01-01` must keep their meaning. Quoted scalars never come here.
  */
+import { keepsDigits } from "../../runtime/base/numbers.js";
 
 const BOOL = /^(?:yes|no|true|false|on|off)$/i;
 const TRUE = /^(?:yes|true|on)$/i;
@@ -31,8 +32,9 @@ export function plainScalar(text: string): PlainScalar {
   if (NULL.test(text)) return { value: null };
   if (INFINITE.test(text)) return { problem: "infinite" };
   const number = plainNumber(text);
-  if (number !== null) return Number.isSafeInteger(number) || !Number.isInteger(number) || FLOAT.test(text) ? { value: number } : { problem: "inexact" };
-  return { value: isoText(text) ?? text };
+  if (number === null) return { value: isoText(text) ?? text };
+  if (!Number.isFinite(number)) return { problem: "infinite" };
+  return keepsDigits(text, number) ? { value: number } : { problem: "inexact" };
 }
 
 function plainNumber(text: string): number | null {

@@ -64,6 +64,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "profiles": {
       "description": "Presets that refuse a catalog which does not comply.",
       "type": "object",
+      "additionalProperties": false,
       "properties": {
         "enterprise": {
           "$ref": "#/definitions/EnterpriseProfile"
@@ -463,6 +464,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "BuiltinDefaults": {
       "description": "Settings of this connection's built-in tools.",
       "type": "object",
+      "additionalProperties": false,
       "properties": {
         "collections": {
           "description": "Collections the built-ins may read: one fixes it, several make an argument, absent allows any.",
@@ -687,6 +689,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "StaticCondition": {
       "description": "One condition that always applies.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "path",
         "value"
@@ -717,6 +720,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         {
           "title": "StaticFilterObject",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "must": {
               "description": "Each of these holds for every record returned.",
@@ -939,6 +943,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           ],
           "default": null
         },
+        "max_length": {
+          "description": "Longest text allowed, in characters; in a list, of each entry (1,024 when absent).",
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 1,
+          "maximum": 65536,
+          "default": null
+        },
         "resolve": {
           "anyOf": [
             {
@@ -987,6 +1001,9 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "string"
           ],
           "default": null
+        },
+        "static_filters": {
+          "$ref": "#/definitions/StaticFilters"
         },
         "min_confidence": {
           "description": "Similarity a match needs.",
@@ -1078,6 +1095,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "Redact": {
       "description": "One field hidden or changed.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "path"
       ],
@@ -1102,6 +1120,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "items": {
             "title": "RedactPattern",
             "type": "object",
+            "additionalProperties": false,
             "required": [
               "regex"
             ],
@@ -1330,6 +1349,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "Step": {
       "description": "One step of a pipeline: a mapping with exactly one key.",
       "type": "object",
+      "additionalProperties": false,
       "minProperties": 1,
       "maxProperties": 1,
       "properties": {
@@ -1353,6 +1373,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "RetrieveStep": {
       "description": "Reads candidates from a store.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "target"
       ],
@@ -1378,6 +1399,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "title": "Fetch",
           "description": "How many candidates are read.",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "k_param": {
               "description": "Argument that says how many rows the caller wants.",
@@ -1405,6 +1427,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "PostFilterStep": {
       "description": "Keeps the rows for which an expression is true.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "expr"
       ],
@@ -1418,6 +1441,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "GroupByStep": {
       "description": "Groups rows and keeps a few of each group.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "keys"
       ],
@@ -1436,6 +1460,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             {
               "title": "PerGroup",
               "type": "object",
+              "additionalProperties": false,
               "required": [
                 "sort_by"
               ],
@@ -1473,6 +1498,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "SortStep": {
       "description": "Orders rows by one field.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "by"
       ],
@@ -1498,6 +1524,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "ProjectStep": {
       "description": "Keeps only some fields.",
       "type": "object",
+      "additionalProperties": false,
       "required": [
         "fields"
       ],
@@ -1515,11 +1542,13 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "Security": {
       "description": "Who may call what, and what they may see.",
       "type": "object",
+      "additionalProperties": false,
       "properties": {
         "tenancy": {
           "title": "Tenancy",
           "description": "Restricts each read to the caller's tenant.",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "mode": {
               "description": "Where the tenant comes from.",
@@ -1582,6 +1611,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "title": "Auth",
           "description": "Settings of the --auth modes.",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "mode": {
               "description": "Informational; --auth decides.",
@@ -1598,6 +1628,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "title": "Jwt",
               "description": "Settings of --auth jwt.",
               "type": "object",
+              "additionalProperties": false,
               "properties": {
                 "issuer": {
                   "description": "Issuer required.",
@@ -1650,6 +1681,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "title": "ApiKey",
               "description": "Settings of --auth api_key.",
               "type": "object",
+              "additionalProperties": false,
               "properties": {
                 "header": {
                   "description": "Header that carries the key.",
@@ -1681,6 +1713,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "title": "Rbac",
           "description": "Which roles may call which tools.",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "enabled": {
               "description": "Check roles.",
@@ -1703,6 +1736,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "additionalProperties": {
                 "title": "Role",
                 "type": "object",
+                "additionalProperties": false,
                 "properties": {
                   "allow": {
                     "description": "Tools the role may call; '*' means all.",
@@ -1730,6 +1764,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "title": "RateLimit",
           "description": "How much may be called.",
           "type": "object",
+          "additionalProperties": false,
           "properties": {
             "enabled": {
               "description": "Limit calls.",
@@ -1784,6 +1819,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
     "Windows": {
       "description": "Calls per minute.",
       "type": "object",
+      "additionalProperties": false,
       "properties": {
         "requests_per_minute": {
           "description": "Tool calls.",
@@ -1906,6 +1942,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "title": "AuditRedact",
               "description": "Names whose values are never recorded.",
               "type": "object",
+              "additionalProperties": false,
               "properties": {
                 "arg_fields": {
                   "description": "Argument names, any case.",
@@ -1993,6 +2030,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "object",
         "null"
       ],
+      "additionalProperties": false,
       "properties": {
         "security": {
           "title": "EnterpriseSecurity",
@@ -2001,6 +2039,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             "object",
             "null"
           ],
+          "additionalProperties": false,
           "properties": {
             "hardening": {
               "title": "Hardening",
@@ -2009,6 +2048,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
                 "object",
                 "null"
               ],
+              "additionalProperties": false,
               "properties": {
                 "disable_authoring": {
                   "description": "Never offer authoring tools.",

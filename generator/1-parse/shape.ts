@@ -3,10 +3,13 @@
  * draft-07 that the schema uses: type, enum, const, pattern, lengths, ranges, items, properties, required,
  * additionalProperties, $ref, anyOf (by type), oneOf (by a const key) and if/then. It is as lenient as the readers of
  * existing catalogs were: "yes" and 1 are booleans, "7" is an integer; what it returns is the value after that.
+ * An unknown key is ignored with a warning, as there; `additionalProperties: false` in the schema refuses it.
  */
 import { nearestName } from "../../runtime/base/nearest.js";
+import { keepsDigits } from "../../runtime/base/numbers.js";
 import { formatPath, show, type Reporter } from "../diagnostics.js";
 import type { At, Path } from "../ir.js";
+import { isProtecting, misplacedHelp } from "./protecting.js";
 
 type JsonType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
@@ -43,6 +46,16 @@ export interface SchemaNode {
   readonly definitions?: { readonly [name: string]: SchemaNode };
 }
 
+/** What the walker asks of the file that a value came from. */
+export interface Origin {
+  /** The scalar at a path as it is written, without quotes; null where there is none. */
+  sourceText(path: Path): string | null;
+  /** Whether the value at a path carries an anchor, or holds one: then other places may use it by an alias or a merge. */
+  isTemplate(path: Path): boolean;
+}
+
+const NO_ORIGIN: Origin = { sourceText: () => null, isTemplate: () => false };
+
 /** The value with lenient spellings made exact, and the paths that have no usable value. */
 export interface Shaped {
   readonly value: unknown;
@@ -53,8 +66,8 @@ export interface Shaped {
  * Checks `value`; problems go to the reporter. Keys that have no usable value are left out of the result, entries of
  * lists become null, so that what is left is as the schema says and keeps its paths.
  */
-export function checkShape(schema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } }, value: unknown, reporter: Reporter): Shaped {
-  const walker = new Walker(schema.definitions, reporter);
+export function checkShape(schema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } }, value: unknown, reporter: Reporter, origin = NO_ORIGIN): Shaped {
+  const walker = new Walker(schema.definitions, reporter, origin);
   const result = walker.value(schema, value);
   return { value: result === BROKEN ? null : result, broken: walker.broken };
 }
@@ -76,6 +89,7 @@ class Walker {
   constructor(
     private readonly definitions: { readonly [name: string]: SchemaNode },
     private readonly reporter: Reporter,
+    private readonly origin: Origin,
   ) {}
 
   /** The usable form of `value`, or BROKEN after a report. */
@@ -130,20 +144,25 @@ class Walker {
   }
 
   private wrongType(types: readonly JsonType[], value: unknown): typeof BROKEN {
+    if (typeof value === "string" && isLostNumber(types, value)) {
+      this.reporter.report("TS0010", { value }, this.here(), { help: "stay within ±9007199254740991" });
+      return this.break();
+    }
     const want = types.filter((type) => type !== "null").map((type) => ARTICLES[type]).join(" or ");
-    const help = helpFor(types, value);
+    const help = this.helpFor(types, value);
     this.reporter.report("TS0102", { key: this.name(), want, got: show(value) }, this.here(), help === null ? {} : { help });
     return this.break();
   }
 
   private notListed(allowed: readonly unknown[], value: unknown): typeof BROKEN {
     const words = allowed.filter((word) => word !== null).map(String);
-    if (this.path.length === 1 && this.path[0] === "tds_version" && words.includes(String(value))) {
+    const isVersion = this.path.length === 1 && this.path[0] === "tds_version";
+    if (isVersion && words.includes(String(value))) {
       this.reporter.report("TS0109", { value: String(value) }, this.here());
       return this.break();
     }
     const guess = typeof value === "string" ? nearestName(value, words) : null;
-    const help = guess !== null ? `did you mean '${guess}'?` : helpFor([], value);
+    const help = isVersion ? `this toolsrv reads formats ${words.join(" and ")}; a later format needs a later toolsrv` : guess !== null ? `did you mean '${guess}'?` : this.helpFor([], value);
     this.reporter.report("TS0103", { key: this.name(), allowed: words.join(", "), got: show(value) }, this.here(), help === null ? {} : { help });
     return this.break();
   }
@@ -225,7 +244,7 @@ class Walker {
       if (blocked.has(key)) continue;
       const schema = Object.hasOwn(properties, key) ? properties[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
       if (schema === undefined) {
-        if (additionalProperties !== true) this.unknownKey(key, Object.keys(properties));
+        if (additionalProperties !== true) this.unknownKey(key, member, node);
         kept.push([key, member]);
         continue;
       }
@@ -273,14 +292,58 @@ class Walker {
     this.reporter.report("TS0101", { where, key }, { ...this.here(), on: "key" }, help === undefined ? {} : { help });
   }
 
-  private unknownKey(key: string, known: readonly string[]): void {
+  /** Reports an unknown key: refused where it was probably meant to protect something, ignored with a warning elsewhere. */
+  private unknownKey(key: string, member: unknown, { title, properties = {}, additionalProperties }: SchemaNode): void {
     const at = this.atKey(key);
-    if (this.path.at(-1) === "static_filters") {
-      this.reporter.report("VB2021", { key }, at);
-      this.broken.push(at.path);
-    }
+    const known = Object.keys(properties);
     const guess = nearestName(key, known);
-    this.reporter.report("VB0001", { key }, at, { help: guess === null ? `it is ignored; known here: ${known.join(", ")}` : `did you mean '${guess}'?` });
+    const misplaced = misplacedHelp(key);
+    const nearby = guess === null ? null : `did you mean '${guess}'?`;
+    if (title === "StaticFilterObject") {
+      this.reporter.report("VB2021", { key }, at, nearby === null ? {} : { help: `${nearby} A misspelt guard would protect nothing, so the catalog is refused` });
+      this.broken.push(at.path);
+    } else if (additionalProperties === false) {
+      this.refuseKey(key, at, nearby ?? misplaced ?? `known here: ${known.join(", ")}`);
+      return;
+    } else if (guess !== null && isProtecting(guess)) {
+      this.refuseKey(key, at, nearby ?? "");
+      return;
+    } else if (guess === null && misplaced !== null) {
+      this.refuseKey(key, at, misplaced);
+      return;
+    }
+    this.reporter.report("VB0001", { key }, at, { help: nearby ?? `it is ignored; known here: ${known.join(", ")}` });
+    // Templates for aliases and keys of the author's own are left alone.
+    if (typeof member !== "object" || member === null || key.startsWith("x-") || key.startsWith(".") || this.origin.isTemplate(at.path)) return;
+    this.path.push(key);
+    this.searchIgnored(member);
+    this.path.pop();
+  }
+
+  /** Looks for protecting keys below a key that is ignored: what they say is not in force. */
+  private searchIgnored(value: unknown): void {
+    if (typeof value !== "object" || value === null) return;
+    const entries: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
+    for (const [key, member] of entries) {
+      const help = typeof key === "string" ? misplacedHelp(key) : null;
+      if (help !== null) this.refuseKey(String(key), this.atKey(String(key)), help);
+      this.path.push(key);
+      this.searchIgnored(member);
+      this.path.pop();
+    }
+  }
+
+  private refuseKey(key: string, at: At, help: string): void {
+    const where = this.path.length === 0 ? "the catalog" : `'${formatPath(this.path)}'`;
+    this.reporter.report("TS0112", { where, key }, at, { help: `${help}${help.endsWith("?") ? " An" : "; an"} unknown key here is refused, because what it was meant to restrict would stay open` });
+  }
+
+  private helpFor(types: readonly JsonType[], value: unknown): string | null {
+    if (value === null) return "leave the key out to get its default";
+    if (typeof value === "string" && value.includes("${")) return "this setting decides what is compiled, so it cannot come from an environment reference";
+    if (!types.includes("string") || (typeof value !== "number" && typeof value !== "boolean")) return null;
+    const text = this.origin.sourceText(this.path) ?? String(value);
+    return typeof value === "boolean" ? `YAML reads ${text} as ${String(value)}; put it in quotes: "${text}"` : `put it in quotes: "${text}"`;
   }
 }
 
@@ -311,11 +374,22 @@ function fit(types: readonly JsonType[], value: unknown): unknown {
     if (TRUE.has(word)) return true;
     if (FALSE.has(word)) return false;
   }
-  if (typeof value === "string" && (types.includes("integer") || types.includes("number"))) {
-    const number = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value) ? Number(value) : Number.NaN;
-    if (Number.isFinite(number) && (types.includes("number") || Number.isInteger(number))) return number;
+  if (typeof value === "string" && takesNumbers(types) && NUMBER.test(value)) {
+    const number = Number(value);
+    if (keepsDigits(value.trim(), number) && (types.includes("number") || Number.isInteger(number))) return number;
   }
   return BROKEN;
+}
+
+const NUMBER = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/;
+
+function takesNumbers(types: readonly JsonType[]): boolean {
+  return types.includes("integer") || types.includes("number");
+}
+
+/** A text of digits that would be another number as a double. */
+function isLostNumber(types: readonly JsonType[], value: string): boolean {
+  return takesNumbers(types) && NUMBER.test(value) && !keepsDigits(value.trim(), Number(value));
 }
 
 function isMapping(value: unknown): value is { readonly [key: string]: unknown } {
@@ -334,9 +408,3 @@ function range(min: number | undefined, max: number | undefined, before = "", be
   return max === undefined ? `at least ${min}` : `${before} ${min} ${between} ${max}`.trimStart();
 }
 
-function helpFor(types: readonly JsonType[], value: unknown): string | null {
-  if (value === null) return "leave the key out to get its default";
-  if (typeof value === "string" && value.includes("${")) return "this setting decides what is compiled, so it cannot come from an environment reference";
-  if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return `put it in quotes: "${String(value)}"`;
-  return null;
-}

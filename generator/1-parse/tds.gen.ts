@@ -953,6 +953,10 @@ export interface Parameter {
    * Largest number allowed.
    */
   max?: number | null;
+  /**
+   * Longest text allowed, in characters; in a list, of each entry (1,024 when absent).
+   */
+  max_length?: number | null;
   resolve?: Resolve | null;
 }
 /**
@@ -975,6 +979,7 @@ export interface Resolve {
    * Field that holds the names.
    */
   field?: null | string;
+  static_filters?: StaticFilters;
   /**
    * Similarity a match needs.
    */

@@ -55,7 +55,8 @@ export const CODES = defineCodes({
   TS0108: { severity: "error", title: "key has no place here", message: "'{key}' has no place in a tool of kind {kind}", help: "remove it, or choose the kind that has it" },
   TS0109: { severity: "error", title: "version must be quoted", message: "tds_version must be text: write \"{value}\" in quotes", help: "without quotes YAML makes a number of it" },
   TS0110: { severity: "error", title: "step has not exactly one key", message: "a step is a mapping with exactly one key; this one has {got}", help: "start a new list entry with '-' for each of retrieve, post_filter, group_by, sort, project" },
-  TS0111: { severity: "warning", title: "enum member reads as a boolean", message: "YAML reads {got} as a boolean; it is taken as the text '{text}' because the parameter is a keyword", help: "put it in quotes" },
+  TS0111: { severity: "warning", title: "value reads as a boolean", message: "YAML reads {got} as a boolean; it is used as the text '{text}' because the parameter is a keyword", help: "put it in quotes" },
+  TS0112: { severity: "error", title: "unknown key where one could protect", message: "{where} has no key '{key}'", help: "an unknown key here is refused, because what it was meant to restrict would stay open" },
 
   // ---- references within a catalog ------------------------------------------------------------------------------
   TS0201: { severity: "error", title: "unknown connection", message: "there is no connection '{name}'", help: "declare it under connections" },
@@ -72,12 +73,21 @@ export const CODES = defineCodes({
   TS0212: { severity: "info", title: "parameter hides a built-in argument", message: "the parameter '{name}' takes the place of the {what} argument of the same name", help: "rename one of the two if both are meant" },
   TS0213: { severity: "error", title: "second retrieve", message: "a pipeline has one retrieve step, the first", help: "make a second tool, or filter in the first retrieve" },
   TS0214: { severity: "warning", title: "enum does not fit the type", message: "the enum member {got} can never be given for a parameter of dtype {dtype}", help: "change the dtype or the member" },
-  TS0215: { severity: "warning", title: "default does not fit", message: "the default {got} of '{name}' is not a value the parameter accepts: {detail}", help: "a default that does not fit is refused when a call relies on it" },
+  TS0215: { severity: "error", title: "default does not fit", message: "the default of '{name}' is {got}, which the parameter does not accept: {detail}", help: "change the default, or remove it; a call without the argument would be refused" },
   TS0216: { severity: "error", title: "operand does not fit the operator", message: "the operator {op} needs {want}, not {got}", help: "change the operator or the value" },
   TS0217: { severity: "error", title: "claim or header name missing", message: "tenancy.mode {mode} needs a name in tenancy.{mode}", help: "write its name" },
   TS0218: { severity: "warning", title: "unknown tool denied", message: "deny_tools names '{name}', which is not a tool", help: "nothing is denied by it; write the name of a tool, one an entry" },
   TS0219: { severity: "warning", title: "default role unknown", message: "default_role is '{role}', which is not among the roles", help: "callers without a role may call nothing; add the role, or name one that is there" },
   TS0220: { severity: "error", title: "tool name taken by another catalog", message: "the tool '{name}' is also in {other}", help: "tool names are unique across the catalogs of one server; rename one of the two" },
+
+  TS0221: { severity: "error", title: "protection written but not switched on", message: "{where} has settings but no '{key}', so none of them is in force", help: "add {key}: {on}, or {key}: {off} to keep it off" },
+  TS0222: { severity: "warning", title: "static tenancy without a static filter", message: "tenancy.mode is static, but the tool '{name}' has no static filter", help: "add static_filters.must to the tool; the enterprise profile refuses it without (VE002)" },
+  TS0223: { severity: "error", title: "pattern redaction without patterns", message: "redact mode pattern has no patterns, so the value of '{path}' would leave as it is", help: "add patterns: [{regex: ..., replacement: ...}], or use mode omit, hash or mask" },
+  TS0224: { severity: "error", title: "field redacted twice", message: "'{path}' has two redact rules; only one can be applied", help: "keep the stricter one; several replacements go into the patterns of one rule" },
+  TS0225: { severity: ["warning", "error"], title: "redacted field used as an input", message: "{what} '{path}', which this tool redacts: {leak}", help: "take it out, or do not redact the field; the enterprise profile refuses this" },
+  TS0226: { severity: "warning", title: "directory without the tool's filters", message: "the directory of '{name}' is in another collection ({collection}), where the tool's static filters do not apply", help: "add resolve.static_filters with the conditions its records must meet" },
+  TS0227: { severity: "warning", title: "expression needs an optional parameter", message: "the expression uses params.{name}, which is optional and has no default; a call without it fails", help: "give the parameter a default, or make it required" },
+  TS0228: { severity: "error", title: "max_length of a parameter that is no text", message: "'{name}' has dtype {dtype}; max_length applies to texts only", help: "remove it, or limit a number with max" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to go on" },
@@ -93,8 +103,8 @@ export const CODES = defineCodes({
 
   // ---- loading --------------------------------------------------------------------------------------------------
   VB0001: { severity: "warning", title: "unknown key", message: "unknown key '{key}'", help: "it is ignored; remove it or correct its name" },
-  VB0002: { severity: "warning", title: "catalog format 1", message: "the catalog is in format 1; the current one is 2", help: "`toolsrv migrate tools.yaml --from 1 --to 2 --write` converts it" },
-  VB1003: { severity: "error", title: "secret or reference in the wrong place", message: "{detail}", help: "move it" },
+  VB0002: { severity: "warning", title: "catalog format 1", message: "the catalog is in format 1; the current one is 2", help: "`toolsrv migrate {file} --from 1 --to 2 --write` converts it" },
+  VB1003: { severity: ["error", "warning"], title: "secret or reference in the wrong place", message: "{detail}", help: "move it" },
 
   // ---- tools ----------------------------------------------------------------------------------------------------
   VB2001: { severity: "error", title: "operator does not fit the type", message: "the operator {op} is not available for dtype {dtype}", help: "use one of: {allowed}" },
@@ -111,7 +121,7 @@ export const CODES = defineCodes({
   VB2016: { severity: "error", title: "table without vectors searched by text", message: "connection '{connection}' is a plain table (no vector column), so it cannot be searched by text", help: "remove the query block, or set vector_column on the connection" },
   VB2017: { severity: "error", title: "vector lengths differ", message: "{detail}", help: "use the embedding model that the collection was filled with" },
   VB2018: { severity: "warning", title: "vector length unknown", message: "the vector length of the model '{model}' is not known", help: "state it: embedding.dims" },
-  VB2019: { severity: "error", title: "package missing", message: "{what} needs the package {package}, which is not installed", help: "npm i {package}" },
+  VB2019: { severity: "error", title: "package missing", message: "{what} needs the package {package}, which is not installed", help: "run `npm i {package}` in the folder of {file}, or where toolsrv is installed" },
   VB2020: { severity: "error", title: "operator cannot be negated", message: "must_not cannot negate the operator {op}", help: "must_not takes eq ne gt gte lt lte in nin; write other operators in must" },
   VB2021: { severity: "error", title: "unknown key in static_filters", message: "static_filters has the key '{key}'; only must and must_not exist", help: "a misspelt guard would protect nothing, so the catalog is refused" },
   VB2022: { severity: "error", title: "min_score out of range", message: "min_score must be between 0 and 1, not {value}", help: "scores are similarities between 0 and 1" },
@@ -143,7 +153,7 @@ export const CODES = defineCodes({
   VB4021: { severity: "error", title: "directory cannot be read", message: "{backend} (connection '{connection}') cannot list values for a directory", help: "use an enum, or a directory on another connection" },
   VB4030: { severity: "warning", title: "query expansion failed", message: "query expansion failed; only the original query was used", help: "the provider of query.expand did not answer as expected" },
   VB4031: { severity: "warning", title: "rerank failed", message: "reranking failed; rows keep their vector order", help: "the provider of rerank did not answer as expected" },
-  VB4032: { severity: "warning", title: "local reranker missing", message: "rerank provider cross_encoder needs the package {package}, which is not installed", help: "npm i {package}; until then rows keep their vector order" },
+  VB4032: { severity: "warning", title: "local reranker missing", message: "rerank provider cross_encoder needs the package {package}, which is not installed", help: "run `npm i {package}` in the folder of {file}, or where toolsrv is installed; until then rows keep their vector order" },
   VB4040: { severity: "error", title: "vault path missing", message: "credentials.provider vault needs vault.path", help: "add credentials.vault.path" },
   VB4041: { severity: "error", title: "secret id missing", message: "credentials.provider aws_sm needs aws_sm.secret_id", help: "add credentials.aws_sm.secret_id" },
   VB4042: { severity: "error", title: "secret name missing", message: "credentials.provider k8s needs k8s.secret", help: "add credentials.k8s.secret" },
@@ -185,8 +195,8 @@ type Holes<S extends string> = S extends `${string}{${infer H}}${infer R}` ? H |
 /** The severities a code may be raised with. */
 export type CodeSeverity<C extends Code> = (typeof CODES)[C]["severity"] extends readonly (infer S)[] ? S : (typeof CODES)[C]["severity"];
 
-/** The holes of a code's help text, so that help never shows an unfilled hole. */
-type HelpHoles<C extends Code> = (typeof CODES)[C] extends { readonly help: infer H extends string } ? Exclude<Holes<H>, `${string}${"," | " " | ":"}${string}`> : never;
+/** The holes of a code's help text, so that help never shows an unfilled hole; `file`, the catalog as the user named it, is filled for every help. */
+type HelpHoles<C extends Code> = (typeof CODES)[C] extends { readonly help: infer H extends string } ? Exclude<Holes<H>, "file" | `${string}${"," | " " | ":"}${string}`> : never;
 
 /** The arguments that a code's message and help need; a wrong code or a missing argument does not compile. */
 export type CodeArgs<C extends Code> = {

@@ -1,6 +1,6 @@
 /** "Did you mean": the known name that a misspelt one is most likely to be. */
 
-/** Longer words are no slips of the pen, and comparing them would take time. */
+/** Longer words are not compared: it would take time, and they are rarely typing errors. */
 const LONGEST = 64;
 
 /**
@@ -19,8 +19,8 @@ export function nearestName(word: string, known: Iterable<string>): string | nul
   return best;
 }
 
-/** Optimal string alignment distance. */
-function editDistance(a: string, b: string): number {
+/** Optimal string alignment distance: an edit inserts, drops or replaces one character, or swaps two neighbours. */
+export function editDistance(a: string, b: string): number {
   let twoAgo: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
