@@ -53,7 +53,7 @@ export function createReporter(file: string): Reporter {
       if (!isKept(code, at)) return;
       const entry: CodeEntry = CODES[code];
       const severity: Severity = typeof entry.severity === "string" ? entry.severity : (extra?.severity as Severity | undefined) ?? entry.severity[0];
-      const help = extra?.help ?? (entry.help === undefined ? null : fillHoles(entry.help, args));
+      const help = extra?.help ?? (entry.help === undefined ? null : fillHoles(entry.help, { file, ...args }));
       diagnostics.push({
         severity, code, message: fillHoles(entry.message, args), help, tool: extra?.tool ?? null, file, at,
         ...(extra?.offset === undefined ? {} : { offset: extra.offset }),

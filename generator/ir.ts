@@ -96,6 +96,9 @@ export interface ResolvedEmbedding {
   readonly model: string;
   readonly dims: number | null;
   readonly config: { readonly [key: string]: Deferred };
+  /** `stated` where it is used, or inherited: from defaults.embedding, or what toolsrv takes when nothing is written. */
+  readonly origin: "stated" | "default";
+  /** What decides it: the statement, defaults.embedding, or the place that uses it when nothing is written. */
   readonly at: Path;
 }
 
@@ -145,6 +148,8 @@ export interface ResolvedParameter {
   readonly enum: readonly Scalar[] | null;
   readonly default: unknown;
   readonly max: number | null;
+  /** Most characters of a text; null for the default of the runtime. */
+  readonly maxLength: number | null;
   readonly resolve: {
     readonly kind: "directory" | "enum";
     readonly connection: string | null;
@@ -153,6 +158,8 @@ export interface ResolvedParameter {
     readonly minConfidence: number;
     readonly maxCandidates: number;
     readonly cacheTtlS: number;
+    /** Conditions on the directory's own records. */
+    readonly staticFilters: ResolvedStaticFilters;
   } | null;
 }
 
@@ -160,6 +167,8 @@ export interface ResolvedOutput {
   readonly at: Path;
   readonly fields: readonly string[] | null;
   readonly limitDefault: number;
+  /** Whether the catalog states limit_default. */
+  readonly limitDefaultOrigin: "stated" | "default";
   readonly limitMax: number;
   readonly includeScore: boolean;
   readonly includeId: boolean;

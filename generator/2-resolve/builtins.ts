@@ -1,6 +1,7 @@
 /** Built-in tools: what `builtin_tools` switches on, written out as ordinary tools. Their `at` is the switch. */
 import type { Reporter } from "../diagnostics.js";
 import type { ResolvedConnection, ResolvedEmbedding, ResolvedParameter, ResolvedTarget, ResolvedTool } from "../ir.js";
+import { inheritEmbedding } from "./embedding.js";
 import { NO_FILTERS } from "./filters.js";
 import { resolveOutput } from "./tools.js";
 
@@ -29,7 +30,7 @@ export function builtinName(builtin: Builtin, connection: string): string {
  * (the check reports VB2010 at that tool).
  */
 export function synthesizeBuiltins(
-  connections: readonly ResolvedConnection[], taken: ReadonlySet<string>, embedding: ResolvedEmbedding, reporter: Reporter,
+  connections: readonly ResolvedConnection[], taken: ReadonlySet<string>, embedding: ResolvedEmbedding | null, reporter: Reporter,
 ): readonly ResolvedTool[] {
   return connections.flatMap((connection) =>
     BUILTINS.filter((builtin) => connection.builtins[builtin]).flatMap((builtin) => {
@@ -50,7 +51,7 @@ export function synthesizeBuiltins(
   );
 }
 
-function builtinTool(builtin: Builtin, name: string, connection: ResolvedConnection, embedding: ResolvedEmbedding): ResolvedTool {
+function builtinTool(builtin: Builtin, name: string, connection: ResolvedConnection, embedding: ResolvedEmbedding | null): ResolvedTool {
   const { builtinDefaults } = connection;
   const at = [...connection.at, "builtin_tools", builtin];
   const outputAt = [...connection.at, "builtin_defaults", "output"];
@@ -63,7 +64,7 @@ function builtinTool(builtin: Builtin, name: string, connection: ResolvedConnect
     kind: builtin === "semantic_search" ? "search" : builtin === "get_by_id" ? "lookup" : meta ? "meta" : "count",
     description: builtinDefaults.descriptions[builtin] ?? defaultDescription(builtin, connection.name),
     target,
-    query: builtin !== "semantic_search" ? null : { at, param: "query", required: true, embedding, mode: "dense", alpha: 0.5, minScore: null, ef: null, expand: null },
+    query: builtin !== "semantic_search" ? null : { at, param: "query", required: true, embedding: inheritEmbedding(at, embedding), mode: "dense", alpha: 0.5, minScore: null, ef: null, expand: null },
     parameters: meta ? [] : builtin === "get_by_id" ? [...parameters, idParameter(at)] : parameters,
     // A meta tool lists names; its filters restrict the counts only, so it keeps them too.
     staticFilters: builtinDefaults.staticFilters ?? NO_FILTERS,
@@ -84,7 +85,7 @@ function collectionOf(connection: ResolvedConnection): { readonly target: Resolv
   }
   const parameter: ResolvedParameter = {
     at, name: "collection", path: null, dtype: "keyword", op: null, required: true, description: "Collection to query", enum: allowed,
-    default: undefined, max: null, resolve: null,
+    default: undefined, max: null, maxLength: null, resolve: null,
   };
   return { target: { connection: connection.name, collection: { arg: "collection", allowed }, at }, parameters: [parameter] };
 }
@@ -92,7 +93,7 @@ function collectionOf(connection: ResolvedConnection): { readonly target: Resolv
 function idParameter(at: ResolvedParameter["at"]): ResolvedParameter {
   return {
     at, name: "id", path: "id", dtype: "keyword", op: "eq", required: true, description: "Record id", enum: null,
-    default: undefined, max: null, resolve: null,
+    default: undefined, max: null, maxLength: null, resolve: null,
   };
 }
 

@@ -28,22 +28,35 @@ export function knownDims(model: string): number | null {
   return KNOWN_DIMS[model] ?? KNOWN_DIMS[tail] ?? null;
 }
 
-/** What a tool uses when the catalog says nothing. */
-export const BUILT_IN_EMBEDDING: ResolvedEmbedding = { provider: "local", model: DEFAULT_MODEL, dims: knownDims(DEFAULT_MODEL), config: {}, at: [] };
+/** defaults.embedding; null where nothing is written there. */
+export function resolveDefaultEmbedding(written: tds.Embedding | undefined, interpolator: Interpolator): ResolvedEmbedding | null {
+  const embedding = writtenEmbedding(written, ["defaults", "embedding"], interpolator);
+  return embedding === null ? null : { ...embedding, origin: "default" };
+}
 
-/** The embedding written at `at`, or `inherited` where nothing (or an empty text) is written. */
-export function resolveEmbedding(written: tds.Embedding | undefined, at: Path, inherited: ResolvedEmbedding, interpolator: Interpolator): ResolvedEmbedding {
-  if (written === undefined || written === null || written === "") return inherited;
+/** What is inherited at `place`: the catalog's own default, else the built-in one, which the place itself decides on. */
+export function inheritEmbedding(place: Path, inherited: ResolvedEmbedding | null): ResolvedEmbedding {
+  return inherited ?? { provider: "local", model: DEFAULT_MODEL, dims: knownDims(DEFAULT_MODEL), config: {}, origin: "default", at: place };
+}
+
+/** The embedding of the query at `query`: stated there, or inherited. */
+export function resolveEmbedding(written: tds.Embedding | undefined, query: Path, inherited: ResolvedEmbedding | null, interpolator: Interpolator): ResolvedEmbedding {
+  return writtenEmbedding(written, [...query, "embedding"], interpolator) ?? inheritEmbedding(query, inherited);
+}
+
+/** The embedding written at `at`; null where nothing, or an empty text, is written. */
+function writtenEmbedding(written: tds.Embedding | undefined, at: Path, interpolator: Interpolator): ResolvedEmbedding | null {
+  if (written === undefined || written === null || written === "") return null;
   if (typeof written === "string") {
     const { provider, model } = splitName(written, "local");
-    return { provider, model, dims: knownDims(model), config: {}, at };
+    return { provider, model, dims: knownDims(model), config: {}, origin: "stated", at };
   }
   const provider = PROVIDERS[written.provider ?? "local"] ?? "local";
   const model = provider === "local" ? splitName(written.model ?? DEFAULT_MODEL, "local").model : written.model ?? DEFAULT_MODEL;
   const config = Object.fromEntries(
     Object.entries(written.config ?? {}).map(([key, value]): [string, Deferred] => [key, interpolator.tree(value, [...at, "config", key])]),
   );
-  return { provider, model, dims: written.dims ?? knownDims(model), config, at };
+  return { provider, model, dims: written.dims ?? knownDims(model), config, origin: "stated", at };
 }
 
 /** `openai/text-embedding-3-small` → provider and model; a text without a provider's name is a model of `fallback`. */

@@ -9,8 +9,11 @@ const FIELD_PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){0,2}$/;
 
 export const NO_FILTERS: ResolvedStaticFilters = { must: [], mustNot: [] };
 
-/** Static filters as written at `at`: nothing, a list (must), or {must, must_not}. */
-export function resolveStaticFilters(written: tds.StaticFilters | undefined, at: Path, interpolator: Interpolator): ResolvedStaticFilters {
+/**
+ * Static filters as written at `at`: nothing, a list (must), or {must, must_not}. Environment references are allowed
+ * only where an interpolator is given.
+ */
+export function resolveStaticFilters(written: tds.StaticFilters | undefined, at: Path, interpolator: Interpolator | null): ResolvedStaticFilters {
   if (written === undefined || written === null) return NO_FILTERS;
   if (Array.isArray(written)) return { must: conditions(written, at, interpolator), mustNot: [] };
   return {
@@ -19,11 +22,11 @@ export function resolveStaticFilters(written: tds.StaticFilters | undefined, at:
   };
 }
 
-function conditions(written: readonly tds.StaticCondition[], at: Path, interpolator: Interpolator): readonly ResolvedCondition[] {
+function conditions(written: readonly tds.StaticCondition[], at: Path, interpolator: Interpolator | null): readonly ResolvedCondition[] {
   return written.flatMap((entry: tds.StaticCondition | null, index) => {
     if (entry === null || !FIELD_PATH.test(entry.path)) return [];
     const path = [...at, index];
-    const value = at[0] === "connections" ? interpolator.tree(entry.value, [...path, "value"]) : entry.value;
+    const value = interpolator === null ? entry.value : interpolator.tree(entry.value, [...path, "value"]);
     return [{ path: entry.path, op: entry.op ?? "eq", value: value as GuardOperand, at: path }];
   });
 }

@@ -9,7 +9,7 @@ import type { Env } from "../../runtime/abi/references.js";
 import type { Parsed, Pass, Path, Resolved } from "../ir.js";
 import { synthesizeBuiltins } from "./builtins.js";
 import { resolveConnection } from "./connections.js";
-import { BUILT_IN_EMBEDDING, resolveEmbedding } from "./embedding.js";
+import { resolveDefaultEmbedding } from "./embedding.js";
 import { createInterpolator, reportMisplacedReferences } from "./interpolate.js";
 import { reportInlineSecrets } from "./secrets.js";
 import { resolveSettings, resolveTenancy } from "./settings.js";
@@ -48,9 +48,7 @@ export function resolve(parsed: Parsed, options: { readonly env?: Env }): Pass<R
   if (parsed.file.text.includes("${")) reportMisplacedReferences(catalog, reporter);
   const interpolator = createInterpolator(options.env ?? null, reporter);
   const { isWhole, isUsable } = breakageOf(parsed);
-  const embedding = isWhole(["defaults", "embedding"])
-    ? resolveEmbedding(catalog.defaults?.embedding, ["defaults", "embedding"], BUILT_IN_EMBEDDING, interpolator)
-    : BUILT_IN_EMBEDDING;
+  const embedding = isWhole(["defaults", "embedding"]) ? resolveDefaultEmbedding(catalog.defaults?.embedding, interpolator) : null;
   const sourceText = (path: Path): string | null => {
     const node: unknown = parsed.doc.getIn(path, true);
     return isScalar(node) ? node.source ?? null : null;

@@ -15,6 +15,11 @@ export function hasReference(text: string): boolean {
   return text.includes("${") && text.search(REFERENCE) >= 0;
 }
 
+/** The text with each reference replaced by what `make` gives for its name and default. */
+export function replaceReferences(text: string, make: (name: string, fallback?: string) => string): string {
+  return text.replace(REFERENCE, (_, name: string, fallback?: string) => make(name, fallback));
+}
+
 /** Places below which references may stand, besides connections: sequences of keys, anywhere in a path. */
 const INSIDE: readonly (readonly string[])[] = [["query", "embedding", "config"], ["query", "expand", "config"], ["rerank", "config"]];
 
@@ -36,7 +41,7 @@ export function reportMisplacedReferences(value: unknown, reporter: Reporter, pa
   if (typeof value === "string") {
     if (!hasReference(value) || mayReference(path)) return;
     reporter.report("VB1003", { detail: `an environment reference may not stand in '${formatPath(path)}'` }, { path }, {
-      help: "references are filled in connections, embedding.config, expand.config, rerank.config, security.auth, redis_url, tracing.endpoint and audit url or path",
+      severity: "error", help: "references are filled in connections, embedding.config, expand.config, rerank.config, security.auth, redis_url, tracing.endpoint and audit url or path",
     });
   } else if (typeof value === "object" && value !== null) {
     const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);

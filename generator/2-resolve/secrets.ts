@@ -4,7 +4,7 @@
  */
 import { formatPath, type Reporter } from "../diagnostics.js";
 import type { Path, tds } from "../ir.js";
-import { hasReference } from "./interpolate.js";
+import { hasReference, replaceReferences } from "./interpolate.js";
 
 const SECRET_KEYS = new Set(["api_key", "auth_token", "token", "password", "dsn", "secret", "authorization", "x-api-key", "api-key"]);
 /** Maps whose every value may be a secret. */
@@ -45,10 +45,15 @@ function visitQuery(query: tds.Query | null | undefined, at: Path, reporter: Rep
 
 function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter): void {
   if (typeof value === "string") {
-    if (secret ? looksSecret(value) : isMarked(value)) {
+    const kind = findSecret(value, secret);
+    if (kind === "default") {
+      reporter.report("VB1003", { detail: `a default in '${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
+        severity: "warning", help: "keep the value in the file given with --env-file, and leave the default out of the reference",
+      });
+    } else if (kind === "text") {
       const name = String(path.at(-1) ?? "value").toUpperCase().replace(/[^A-Z0-9]+/g, "_");
       reporter.report("VB1003", { detail: `'${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
-        help: `keep it in the file given with --env-file and write "\${${name}}" here`,
+        severity: "error", help: `keep it in the file given with --env-file and write "\${${name}}" here`,
       });
     }
     return;
@@ -61,15 +66,29 @@ function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter):
   }
 }
 
-/** Marks that are secrets wherever they stand. */
+/**
+ * What of a text looks like a secret: the text itself, or only the default of a reference in it, which may be meant for
+ * a machine of a developer. A text around references is judged by its marks only.
+ */
+function findSecret(text: string, carries: boolean): "text" | "default" | null {
+  if (!hasReference(text)) return (carries ? looksSecret(text) : isMarked(text)) ? "text" : null;
+  if (isMarked(replaceReferences(text, (name) => `\${${name}}`))) return "text";
+  const defaults: string[] = [];
+  const filled = replaceReferences(text, (_, fallback = "") => {
+    defaults.push(fallback);
+    return fallback;
+  });
+  return isMarked(filled) || (carries && defaults.some(looksSecret)) ? "default" : null;
+}
+
+/** Marks of secrets, in whatever text they are. */
 function isMarked(text: string): boolean {
   return CREDENTIAL_PAIR.test(text) || CREDENTIAL_URL.test(text) || STRONG_MARK.test(text);
 }
 
-/** The look of a secret, for values that carry one; a text around references is judged by its marks only. */
+/** The look of a secret, for values of keys that carry one. */
 function looksSecret(text: string): boolean {
-  if (hasReference(text) || isMarked(text)) return isMarked(text);
-  return text.length >= MIN_LENGTH && (MARKS.some((mark) => text.includes(mark)) || entropyBits(text) > MIN_ENTROPY_BITS);
+  return isMarked(text) || (text.length >= MIN_LENGTH && (MARKS.some((mark) => text.includes(mark)) || entropyBits(text) > MIN_ENTROPY_BITS));
 }
 
 /** Shannon entropy per character, in bits. */

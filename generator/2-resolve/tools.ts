@@ -11,8 +11,8 @@ import type { Interpolator } from "./interpolate.js";
 export interface Scope {
   readonly interpolator: Interpolator;
   readonly reporter: Reporter;
-  /** defaults.embedding, or the built-in one. */
-  readonly embedding: ResolvedEmbedding;
+  /** defaults.embedding; null where nothing is written there. */
+  readonly embedding: ResolvedEmbedding | null;
   /** Text of a scalar as written in the file. */
   readonly sourceText: (path: Path) => string | null;
   /** Whether nothing at or below the path was refused for its shape. */
@@ -35,7 +35,7 @@ export function resolveTool(tool: tds.Tool, at: Path, scope: Scope): ResolvedToo
     target: resolveTarget(tool.target, [...at, "target"]),
     query: resolveQuery(tool.query, [...at, "query"], scope),
     parameters: parametersOf(tool, at, scope),
-    staticFilters: resolveStaticFilters(tool.static_filters, [...at, "static_filters"], scope.interpolator),
+    staticFilters: resolveStaticFilters(tool.static_filters, [...at, "static_filters"], null),
     steps: (tool.steps ?? []).flatMap((step, index) => resolveStep(step, [...at, "steps", index], scope)),
     output: resolveOutput(tool.output, [...at, "output"]),
     rerank: resolveRerank(tool.rerank, [...at, "rerank"], scope),
@@ -62,7 +62,7 @@ export function resolveQuery(query: tds.Query | null | undefined, at: Path, scop
     at,
     param: query.param ?? "query",
     required: query.required ?? false,
-    embedding: resolveEmbedding(query.embedding, [...at, "embedding"], scope.embedding, scope.interpolator),
+    embedding: resolveEmbedding(query.embedding, at, scope.embedding, scope.interpolator),
     mode: query.mode ?? "dense",
     alpha: query.alpha ?? 0.5,
     minScore: query.min_score ?? null,
@@ -108,22 +108,23 @@ export function resolveParameter(parameter: tds.Parameter, at: Path, scope: Scop
     op: parameter.op ?? null,
     required: parameter.required ?? false,
     description: parameter.description ?? null,
-    enum: parameter.enum?.map((member, index) => enumMember(member, dtype, [...at, "enum", index], scope)) ?? null,
-    default: parameter.default,
+    enum: parameter.enum?.map((member, index) => scalarAsText(member, dtype, [...at, "enum", index], scope)) ?? null,
+    default: typeof parameter.default === "boolean" ? scalarAsText(parameter.default, dtype, [...at, "default"], scope) : parameter.default,
     max: parameter.max ?? null,
-    resolve: resolveDirectory(parameter.resolve),
+    maxLength: parameter.max_length ?? null,
+    resolve: resolveDirectory(parameter.resolve, [...at, "resolve"]),
   };
 }
 
 /** YAML reads `on` as a boolean, but a keyword is text: the text as written is what a caller can give. */
-function enumMember(member: string | number | boolean, dtype: ResolvedParameter["dtype"], at: Path, scope: Scope): Scalar {
+function scalarAsText(member: string | number | boolean, dtype: ResolvedParameter["dtype"], at: Path, scope: Scope): Scalar {
   if (typeof member !== "boolean" || (dtype !== "keyword" && dtype !== "keyword[]")) return member;
   const text = scope.sourceText(at) ?? String(member);
   scope.reporter.report("TS0111", { got: text, text }, { path: at });
   return text;
 }
 
-function resolveDirectory(resolve: tds.Resolve | null | undefined): ResolvedParameter["resolve"] {
+function resolveDirectory(resolve: tds.Resolve | null | undefined, at: Path): ResolvedParameter["resolve"] {
   if (resolve === undefined || resolve === null) return null;
   return {
     kind: resolve.kind ?? "enum",
@@ -133,6 +134,7 @@ function resolveDirectory(resolve: tds.Resolve | null | undefined): ResolvedPara
     minConfidence: resolve.min_confidence ?? 0.72,
     maxCandidates: resolve.max_candidates ?? 5000,
     cacheTtlS: resolve.cache_ttl_s ?? 600,
+    staticFilters: resolveStaticFilters(resolve.static_filters, [...at, "static_filters"], null),
   };
 }
 
@@ -141,6 +143,7 @@ export function resolveOutput(output: tds.Output | null | undefined, at: Path, l
     at,
     fields: output?.fields?.filter((field) => field !== null) ?? null,
     limitDefault: output?.limit_default ?? limits.default,
+    limitDefaultOrigin: output?.limit_default === undefined ? "default" : "stated",
     limitMax: output?.limit_max ?? limits.max,
     includeScore: output?.include_score ?? true,
     includeId: output?.include_id ?? true,

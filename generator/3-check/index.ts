@@ -15,14 +15,16 @@ import * as filters from "./rules/filters.js";
 import * as hosts from "./rules/hosts.js";
 import * as kinds from "./rules/kinds.js";
 import * as output from "./rules/output.js";
+import * as directories from "./rules/directories.js";
 import * as parameters from "./rules/parameters.js";
 import * as pipelines from "./rules/pipelines.js";
 import * as queries from "./rules/queries.js";
+import * as redaction from "./rules/redaction.js";
 import * as security from "./rules/security.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, queries, output, pipelines, builtins, security, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };
@@ -40,11 +42,12 @@ export interface CheckOptions {
 /** Checks a resolved catalog. The value is null when there is any error. */
 export function check(resolved: Resolved, options: CheckOptions): Pass<Checked> {
   const reporter = createReporter(resolved.parsed.file.path);
-  const subject = createSubject(resolved);
+  const packs = options.packs ?? [];
+  const subject = createSubject(resolved, options.enterprise === true || packs.includes("enterprise") || resolved.settings.hardening !== undefined);
   for (const rule of RULES) rule(subject, reporter);
   if (options.target !== "describe") reportHardening(resolved, reporter);
   if (options.enterprise === true) reportEnterprise(resolved, true, reporter);
-  reportPacks(resolved, options.packs ?? [], reporter);
+  reportPacks(resolved, packs, reporter);
   if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, options.target, reporter);
   reportUnsupported(resolved, options.target, reporter);
   // Two rule sets may say the same of the same place.

@@ -67,7 +67,7 @@ function reportDown(name: string, { code, detail }: NonNullable<LiveConnection["
 
 function reportEmbedding({ tool, query }: Read, answer: LiveEmbedding | null, reporter: Reporter): void {
   if (query === null) return;
-  const at = { path: query.embedding.at.length > 0 ? query.embedding.at : query.at };
+  const at = { path: query.embedding.at };
   if (answer !== null && answer.problem !== null) reporter.report("embedding_error", { detail: answer.problem }, at, { tool: tool.name });
   const { dims, model } = query.embedding;
   if (dims === null && (answer === null || answer.dims === null)) reporter.report("VB2018", { model }, at, { tool: tool.name });
@@ -88,7 +88,7 @@ function reportCollection(read: Read, name: string, info: CollectionInfo | null,
     const dims = query.embedding.dims ?? vectors.get(keyOf(query.embedding))?.dims ?? null;
     if (dims !== null && info.dims !== null && dims !== info.dims && !can.serverSideEmbedding) {
       const detail = `collection '${name}' holds vectors of ${info.dims} numbers, the model '${query.embedding.model}' makes ${dims}`;
-      reporter.report("VB2017", { detail }, { path: query.embedding.at.length > 0 ? query.embedding.at : query.at }, extra);
+      reporter.report("VB2017", { detail }, { path: query.embedding.at }, extra);
     }
     if (query.mode === "hybrid" && can.hybrid && !can.exact && !info.sparse) {
       reporter.report("VB2013", { detail: `collection '${name}' has no sparse vectors, which hybrid search needs` }, { path: [...query.at, "mode"] }, { ...extra, severity: "error" });
@@ -102,7 +102,7 @@ function reportCollection(read: Read, name: string, info: CollectionInfo | null,
   }
 }
 
-/** Payload paths that a read filters on or returns; record ids and scores are no payload. */
+/** Payload paths that a read filters on, returns or redacts; record ids and scores are no payload. */
 function pathsOf({ tool }: Read): readonly { readonly path: string; readonly at: Path; readonly filters: boolean }[] {
   const { must, mustNot } = tool.staticFilters;
   const conditions = [...must, ...mustNot].map(({ path, at }) => ({ path, at: [...at, "path"], filters: true }));
@@ -110,7 +110,8 @@ function pathsOf({ tool }: Read): readonly { readonly path: string; readonly at:
     .filter(({ path, op }) => path !== null || op !== null)
     .map(({ path, name, at }) => ({ path: path ?? name, at: [...at, path === null ? "name" : "path"], filters: true }));
   const fields = (tool.output.fields ?? []).map((path, index) => ({ path, at: [...tool.output.at, "fields", index], filters: false }));
-  return [...conditions, ...parameters, ...fields].filter(({ path }) => !["id", "_id", "_score"].includes(path));
+  const redacted = tool.output.redact.map(({ path, at }) => ({ path, at: [...at, "path"], filters: false }));
+  return [...conditions, ...parameters, ...fields, ...redacted].filter(({ path }) => !["id", "_id", "_score"].includes(path));
 }
 
 /** Without the warnings that the answers have settled: hybrid search is confirmed, or refused as an error. */

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { EXTRAS } from "../../runtime/adapters/extras.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
-import type { Path, Resolved, ResolvedEmbedding } from "../ir.js";
+import type { Resolved, ResolvedEmbedding } from "../ir.js";
 import { EXECUTABLE_BACKENDS, type Target } from "./rules/unsupported.js";
 
 const TRANSFORMERS = "@huggingface/transformers";
@@ -16,20 +16,23 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(EXTRAS).fl
  * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
  * build for needs none here; asking for its client would refuse builds that work.
  */
-export function reportPackages({ connections, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
+export function reportPackages({ connections, parsed, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
   for (const { name, at, backend } of connections) {
     if (target !== "describe" && !EXECUTABLE_BACKENDS.has(backend)) continue;
     const missing = (EXTRAS[backend] ?? []).filter((extra) => !isInstalled(extra));
-    if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}'`, package: missing.join(" ") }, { path: [...at, "backend"] });
+    if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing.join(" ") }, { path: [...at, "backend"] });
   }
   const seen = new Set<string>();
   for (const tool of tools) {
     const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];
     for (const query of queries) {
-      const path: Path | null = query === null || !needsTransformers(query.embedding) ? null : query.embedding.at.length > 0 ? query.embedding.at : query.at;
-      if (path === null || seen.has(JSON.stringify(path)) || isInstalled(TRANSFORMERS)) continue;
+      if (query === null || !needsTransformers(query.embedding)) continue;
+      const { at: path, model } = query.embedding;
+      if (seen.has(JSON.stringify(path)) || isInstalled(TRANSFORMERS)) continue;
       seen.add(JSON.stringify(path));
-      reporter.report("VB2019", { what: `the embedding model '${query?.embedding.model ?? ""}'`, package: TRANSFORMERS }, { path });
+      reporter.report("VB2019", { what: `the embedding model '${model}' (provider local)`, package: TRANSFORMERS }, { path }, {
+        help: `run \`npm i ${TRANSFORMERS}\` in the folder of ${parsed.file.path}, or where toolsrv is installed; local/hashing-256 needs no package, but compares words rather than meaning`,
+      });
     }
     if (tool.rerank?.provider === "cross_encoder" && !isInstalled(TRANSFORMERS)) {
       reporter.report("VB4032", { package: TRANSFORMERS }, { path: [...tool.rerank.at, "provider"] }, { tool: tool.name });

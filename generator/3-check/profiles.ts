@@ -30,11 +30,11 @@ function defaultProvider({ parsed }: Resolved): string {
   return ["hosted", "openai", "hosted_cloud", "azure_openai", "http", "hosted_alt", "cohere"].includes(provider) ? provider : "local";
 }
 
-/** VE002 and VE003: each tool is fenced, and returns few rows. */
+/** VE002 and VE003: each tool is isolated, by the request or by a static filter, and returns few rows. */
 function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Reporter): void {
   for (const tool of catalog.tools) {
     // Lists of collections hold no records and can carry no filter.
-    if (rules.requireTenancy && catalog.tenancy.mode === "none" && tool.kind !== "meta" && tool.staticFilters.must.length === 0) {
+    if (rules.requireTenancy && (catalog.tenancy.mode === "none" || catalog.tenancy.mode === "static") && tool.kind !== "meta" && tool.staticFilters.must.length === 0) {
       reporter.report("VE002", {}, { path: tool.at, ...(tool.origin === "user" ? {} : { on: "key" as const }) }, { tool: tool.name });
     }
     if (tool.output.limitMax > rules.maxLimitMax) {

@@ -1,7 +1,8 @@
 /** What a rule is: a function from the resolved catalog to reports. It decides; it reads nothing and stops nothing. */
+import type { Condition, FilterTemplate, Op } from "../../runtime/abi/filter.js";
 import { CAPABILITIES, type Capabilities } from "../../runtime/adapters/capabilities.js";
 import type { Reporter } from "../diagnostics.js";
-import type { Resolved, ResolvedConnection, ResolvedQuery, ResolvedTarget, ResolvedTool } from "../ir.js";
+import type { Resolved, ResolvedConnection, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedTarget, ResolvedTool } from "../ir.js";
 
 /** The catalog with the look-ups that many rules need, made once. */
 export interface Subject {
@@ -9,15 +10,18 @@ export interface Subject {
   readonly connections: ReadonlyMap<string, ResolvedConnection>;
   /** Declared names, those of connections with a broken shape included. */
   readonly declared: ReadonlySet<string>;
+  /** Whether the enterprise profile applies: some warnings are errors under it. */
+  readonly enterprise: boolean;
 }
 
 export type Rule = (subject: Subject, reporter: Reporter) => void;
 
-export function createSubject(catalog: Resolved): Subject {
+export function createSubject(catalog: Resolved, enterprise = false): Subject {
   const broken = catalog.parsed.broken.flatMap((path) => (path[0] === "connections" && typeof path[1] === "string" ? [path[1]] : []));
   return {
     catalog,
     connections: new Map(catalog.connections.map((connection) => [connection.name, connection])),
+    enterprise,
     declared: new Set([...catalog.connections.map((connection) => connection.name), ...broken]),
   };
 }
@@ -41,4 +45,45 @@ export function readsOf({ catalog, connections }: Subject): readonly Read[] {
       return connection === undefined ? [] : [{ tool, target, connection, can: CAPABILITIES[connection.backend], query }];
     });
   });
+}
+
+/** A parameter whose values are looked up among stored ones. */
+export interface Directory {
+  readonly tool: ResolvedTool;
+  readonly parameter: ResolvedParameter;
+  readonly resolve: NonNullable<ResolvedParameter["resolve"]>;
+  /** Where it reads; null when there is no such connection. */
+  readonly connection: ResolvedConnection | null;
+  readonly collection: string;
+  /** Whether that is what the tool itself reads. */
+  readonly isOwn: boolean;
+}
+
+/** Every directory, tools in catalog order. */
+export function directoriesOf({ catalog, connections }: Subject): readonly Directory[] {
+  return catalog.tools.flatMap((tool) => {
+    const [first] = tool.steps;
+    const target = first?.kind === "retrieve" ? first.target : tool.target;
+    const own = typeof target?.collection === "string" ? target.collection : "";
+    return tool.parameters.flatMap((parameter): readonly Directory[] => {
+      const { resolve } = parameter;
+      if (resolve?.kind !== "directory") return [];
+      const name = resolve.connection ?? target?.connection ?? "";
+      const collection = resolve.collection ?? own;
+      return [{ tool, parameter, resolve, connection: connections.get(name) ?? null, collection, isOwn: name === target?.connection && collection === own }];
+    });
+  });
+}
+
+/** Every output that is written, once: those of tools, and those of connections for their built-ins. */
+export function outputsOf({ tools, connections }: Resolved): readonly { readonly tool: string | null; readonly output: ResolvedOutput }[] {
+  const ofTools = tools.flatMap(({ origin, name, output }) => (origin === "user" ? [{ tool: name, output }] : []));
+  const ofConnections = connections.flatMap(({ builtinDefaults: { output } }) => (output === null ? [] : [{ tool: null, output }]));
+  return [...ofTools, ...ofConnections];
+}
+
+/** The conditions of a filter, wherever they are. */
+export function leavesOf(filter: FilterTemplate): readonly (Condition | { readonly path: string; readonly op: Op; readonly param: string })[] {
+  if ("and" in filter) return filter.and.flatMap(leavesOf);
+  return "or" in filter ? filter.or.flatMap(leavesOf) : [filter];
 }

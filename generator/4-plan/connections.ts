@@ -38,7 +38,7 @@ function embeddingPlan({ provider, model, dims, config }: ResolvedEmbedding): Em
 export function embeddingNames(tools: readonly ResolvedTool[]): EmbeddingNames {
   const used = tools.flatMap((tool) => queryBlockOf(tool)?.embedding ?? []);
   const plans = new Map(used.map((embedding) => [canonicalJson(embeddingPlan(embedding)), embeddingPlan(embedding)]));
-  const inherited = used.find((embedding) => embedding.at[0] !== "tools" && embedding.at[0] !== "connections");
+  const inherited = used.find(({ origin }) => origin === "default");
   const names = new Map<string, string>();
   const taken = new Set<string>();
   for (const [key, plan] of plans) {

@@ -35,11 +35,15 @@ export function guardOf(filters: ResolvedStaticFilters): Guard | undefined {
   return and.length > 0 ? { and } : undefined;
 }
 
+function bothOf(a: ResolvedStaticFilters, b: ResolvedStaticFilters): ResolvedStaticFilters {
+  return { must: [...a.must, ...b.must], mustNot: [...a.mustNot, ...b.mustNot] };
+}
+
 /** What a binding's directory has to know of the tool it belongs to. */
 export interface BindingScope {
   readonly parameters: readonly ResolvedParameter[];
   readonly target: ResolvedTarget | null;
-  readonly guard: Guard | undefined;
+  readonly staticFilters: ResolvedStaticFilters;
   readonly tenant: TenantPlan | undefined;
 }
 
@@ -72,8 +76,8 @@ export function withDtypes(filter: FilterTemplate, parameters: readonly Resolved
   return dtype === undefined ? filter : { ...filter, dtype };
 }
 
-/** A directory that is the tool's own collection holds its guard too: nobody is offered a name they may not see. */
-function resolveOf(parameter: ResolvedParameter, { target, guard, tenant }: BindingScope): ResolvePlan | undefined {
+/** A directory has its own guard and, in the tool's own collection, the tool's too: nobody is offered a name they may not see. */
+function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant }: BindingScope): ResolvePlan | undefined {
   const resolve = parameter.resolve;
   if (resolve === null || resolve.kind !== "directory") return undefined;
   const own = typeof target?.collection === "string" ? target.collection : undefined;
@@ -82,6 +86,7 @@ function resolveOf(parameter: ResolvedParameter, { target, guard, tenant }: Bind
   if (connection === undefined || collection === undefined) {
     throw new CompilerBug(`directory of parameter '${parameter.name}' has no connection or collection`);
   }
+  const isOwn = connection === target?.connection && collection === own;
   return compact<ResolvePlan>({
     connection,
     collection,
@@ -90,7 +95,7 @@ function resolveOf(parameter: ResolvedParameter, { target, guard, tenant }: Bind
     max_candidates: resolve.maxCandidates,
     cache_ttl_s: resolve.cacheTtlS,
     known: unlessEmpty(parameter.enum ?? []),
-    guard: connection === target?.connection && collection === own ? guard : undefined,
+    guard: guardOf(isOwn ? bothOf(staticFilters, resolve.staticFilters) : resolve.staticFilters),
     tenant,
   });
 }

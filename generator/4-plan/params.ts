@@ -41,6 +41,7 @@ function parameterSpec(parameter: ResolvedParameter): ParamSpec {
     description: parameter.description || undefined,
     default: (parameter.default as Json | undefined) ?? undefined,
     maximum: type === "integer" || type === "number" ? (parameter.max ?? undefined) : undefined,
+    maxLength: type === "string" ? (parameter.maxLength ?? undefined) : undefined,
     required: parameter.required ? true : undefined,
   });
 }

@@ -17,14 +17,13 @@ export function queryBlockOf(tool: ResolvedTool): QueryBlock | null {
   if (tool.query === null) return inner;
   const { param, required, mode, alpha } = tool.query;
   // An embedding that was merely inherited does not overrule one that the tool states.
-  const stated = inner.embedding.at[0] !== "defaults" && inner.embedding.at.length > 0;
   return {
     ...inner,
     param,
     required,
     mode,
     alpha,
-    embedding: stated ? inner.embedding : tool.query.embedding,
+    embedding: inner.embedding.origin === "stated" ? inner.embedding : tool.query.embedding,
     minScore: inner.minScore ?? tool.query.minScore,
     ef: inner.ef ?? tool.query.ef,
     expand: inner.expand ?? tool.query.expand,

@@ -31,14 +31,13 @@ export function readPlan(tool: ResolvedTool, target: ResolvedTarget | null, scop
   if (target === null) throw new CompilerBug(`${tool.kind} tool '${tool.name}' has no target`);
   const connection = scope.connections[target.connection];
   if (connection === undefined) throw new CompilerBug(`tool '${tool.name}' reads unknown connection '${target.connection}'`);
-  const guard = guardOf(tool.staticFilters);
   const tenant = tenantOf(scope.resolved.tenancy);
   return compact<ReadPlan>({
     connection: target.connection,
     collection: collectionOf(target),
-    guard,
+    guard: guardOf(tool.staticFilters),
     tenant,
     route: routeOf(connection),
-    bind: bindingsOf({ parameters: tool.parameters, target, guard, tenant }),
+    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant }),
   });
 }

@@ -17,6 +17,8 @@ export interface ParamSpec {
   readonly default?: Json;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Most characters of a text, or of each text of a list. */
+  readonly maxLength?: number;
   readonly required?: true;
   /** Enforced but not advertised: a required query must not be the empty string. */
   readonly nonEmpty?: true;

@@ -4,11 +4,11 @@ import type {
   Checked, Resolved, ResolvedConnection, ResolvedEmbedding, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedTool,
 } from "../../generator/ir.js";
 
-export const HASHING: ResolvedEmbedding = { provider: "local", model: "hashing-512", dims: 512, config: {}, at: ["defaults", "embedding"] };
+export const HASHING: ResolvedEmbedding = { provider: "local", model: "hashing-512", dims: 512, config: {}, origin: "default", at: ["defaults", "embedding"] };
 
 export function output(over: Partial<ResolvedOutput> = {}): ResolvedOutput {
   return {
-    at: [], fields: null, limitDefault: 10, limitMax: 50, includeScore: true, includeId: true, maxFieldLength: null, truncateSuffix: "…",
+    at: [], fields: null, limitDefault: 10, limitDefaultOrigin: "default", limitMax: 50, includeScore: true, includeId: true, maxFieldLength: null, truncateSuffix: "…",
     redact: [], ...over,
   };
 }
@@ -19,7 +19,7 @@ export function query(over: Partial<ResolvedQuery> = {}): ResolvedQuery {
 
 export function parameter(name: string, over: Partial<ResolvedParameter> = {}): ResolvedParameter {
   return {
-    at: [], name, path: null, dtype: "keyword", op: null, required: false, description: null, enum: null, default: undefined, max: null,
+    at: [], name, path: null, dtype: "keyword", op: null, required: false, description: null, enum: null, default: undefined, max: null, maxLength: null,
     resolve: null, ...over,
   };
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { plan } from "../../generator/4-plan/index.js";
 import { CompilerBug } from "../../generator/bug.js";
 import type { ResolvedTool } from "../../generator/ir.js";
+import type { Binding } from "../../runtime/abi/plan.js";
 import { suite } from "../lib/suite.js";
 import { checked, connection, HASHING, output, parameter, query, tool } from "./fixtures.js";
 
@@ -101,7 +102,7 @@ test("a namespace or a native tenant of the connection is a route of the plan", 
 });
 
 test("a directory parameter knows where to look and which members need no look", () => {
-  const resolve = { kind: "directory", connection: null, collection: "names", field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600 } as const;
+  const resolve = { kind: "directory", connection: null, collection: "names", field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: { must: [], mustNot: [] } } as const;
   const { bind } = planOf("find_it", { parameters: [parameter("client", { path: "client", op: "eq", enum: ["Acme"], resolve })] }) as { bind: unknown };
   assert.deepEqual(bind, [{
     arg: "client", path: "client", op: "eq",
@@ -109,8 +110,20 @@ test("a directory parameter knows where to look and which members need no look",
   }]);
 });
 
+test("a directory's own filters guard it, beside the tool's where it is the tool's own collection", () => {
+  const filters = (path: string) => ({ must: [{ path, op: "eq", value: 1, at: [] }], mustNot: [{ path: `${path}_out`, op: "eq", value: 2, at: [] }] }) as const;
+  const directory = (collection: string | null) => ({ kind: "directory", connection: null, collection, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: filters("b") }) as const;
+  const guardOf = (collection: string | null): unknown => {
+    const { bind } = planOf("find_it", { staticFilters: filters("a"), parameters: [parameter("client", { path: "client", op: "eq", resolve: directory(collection) })] }) as { bind: readonly Binding[] };
+    return bind[0]?.resolve?.guard;
+  };
+  const own = [{ path: "b", op: "eq", value: 1 }, { path: "b_out", op: "ne", value: 2 }];
+  assert.deepEqual(guardOf("names"), { and: own });
+  assert.deepEqual(guardOf(null), { and: [{ path: "a", op: "eq", value: 1 }, own[0], { path: "a_out", op: "ne", value: 2 }, own[1]] });
+});
+
 test("equal embeddings share one name; the catalog's own is called default", () => {
-  const other = { provider: "hosted", model: "m", dims: null, config: {}, at: ["tools", 0] } as const;
+  const other = { provider: "hosted", model: "m", dims: null, config: {}, origin: "stated", at: ["tools", 0] } as const;
   const plans = plan(checked([
     tool("aaa", { query: query({ embedding: other }) }),
     tool("bbb", { query: query({ embedding: { ...other, config: { base_url: "u" } } }) }),

@@ -50,6 +50,7 @@ test("each answer that differs has its code", () => {
     ["no such collection", ["error VB4003: connection 'main' has no collection 'articles'"], TOOL, null],
     ["a path that is not stored", ["warning VB4004: the path 'satte' was not seen in collection 'articles'"], `${TOOL}    static_filters: [{ path: satte, value: open }]\n`, collection()],
     ["a projected path that is not stored", ["warning VB4004: the path 'body' was not seen in collection 'articles'"], `${TOOL}    output: { fields: [title, body] }\n`, collection()],
+    ["a redacted path that is not stored", ["warning VB4004: the path 'titel' was not seen in collection 'articles'"], `${TOOL}    output: { redact: [{ path: titel }, { path: title }] }\n`, collection()],
     ["a filter path without an index", ["error VB2026: qdrant needs an index on 'state' of collection 'articles'"], `${QDRANT}    static_filters: [{ path: state, value: open }]\n`, collection({ fields: [field("state", false)] })],
     ["hybrid without sparse vectors", ["error VB2013: collection 'articles' has no sparse vectors, which hybrid search needs"], QDRANT.replace("required: true", "mode: hybrid"), collection({ sparse: false })],
     ["a model of unknown length", ["warning VB2018: the vector length of the model 'acme/model' is not known"], TOOL.replace("required: true", "embedding: acme/model"), collection()],

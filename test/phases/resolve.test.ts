@@ -28,11 +28,25 @@ test("a tool without optional keys has the documented defaults", () => {
   assert.deepEqual([tool.kind, tool.rerank, tool.steps], ["search", null, []]);
   const { at: _, embedding, ...query } = tool.query ?? assert.fail();
   assert.deepEqual(query, { param: "query", required: false, mode: "dense", alpha: 0.5, minScore: null, ef: null, expand: null });
-  assert.deepEqual(embedding, { provider: "local", model: "hashing-256", dims: 256, config: {}, at: ["defaults", "embedding"] });
+  assert.deepEqual(embedding, { provider: "local", model: "hashing-256", dims: 256, config: {}, origin: "default", at: ["defaults", "embedding"] });
   const { at: __, ...output } = tool.output;
-  assert.deepEqual(output, { fields: null, limitDefault: 10, limitMax: 50, includeScore: true, includeId: true, maxFieldLength: null, truncateSuffix: "…", redact: [] });
+  assert.deepEqual(output, { fields: null, limitDefault: 10, limitDefaultOrigin: "default", limitMax: 50, includeScore: true, includeId: true, maxFieldLength: null, truncateSuffix: "…", redact: [] });
   const { at: ___, ...parameter } = tool.parameters[0] ?? assert.fail();
-  assert.deepEqual(parameter, { name: "state", path: null, dtype: "keyword", op: null, required: false, description: null, enum: null, default: undefined, max: null, resolve: null });
+  assert.deepEqual(parameter, { name: "state", path: null, dtype: "keyword", op: null, required: false, description: null, enum: null, default: undefined, max: null, maxLength: null, resolve: null });
+});
+
+test("what is stated and what is inherited is carried, not read off a position", () => {
+  const origins = (head: string, written: string): unknown => {
+    const [tool] = resolved(`${head}tools:\n${searchTool("find_it").replace("required: true", written)}`).tools;
+    return [tool?.query?.embedding.origin, tool?.query?.embedding.at.join(".")];
+  };
+  const bare = HEAD.replace(/^defaults.*\n/m, "");
+  assert.deepEqual(origins(HEAD, "required: true"), ["default", "defaults.embedding"]);
+  assert.deepEqual(origins(HEAD, "embedding: local/hashing-512"), ["stated", "tools.0.query.embedding"]);
+  assert.deepEqual(origins(bare, "required: true"), ["default", "tools.0.query"]);
+  assert.deepEqual(origins(bare, "embedding: local/hashing-512"), ["stated", "tools.0.query.embedding"]);
+  const lookup = (output: string): unknown => resolved(`${HEAD}tools:\n${searchTool("find_it", output)}`).tools[0]?.output.limitDefaultOrigin;
+  assert.deepEqual([lookup(""), lookup("    output: { limit_default: 10 }\n")], ["default", "stated"]);
 });
 
 test("backend settings have their defaults; keys of other backends are not taken over", () => {

@@ -22,7 +22,7 @@ test("every branch of every kind is certified with its guards", () => {
   const lang = 'lang eq "en"; size gt 3; state ne "draft"; year gte 2020';
   const org = 'org eq "acme"; state nin ["draft","gone"]';
   assert.deepEqual(text, [
-    `search_it: search[${lang}] filter | filter-only[${lang}] filter | directory:author[${lang}] filter`,
+    `search_it: search[${lang}] filter | filter-only[${lang}] filter | directory:author[${lang}] filter | directory:editor[${lang}; active eq true] filter | directory:owner[role eq "owner"; state ne "gone"] filter`,
     'get_it: lookup[lang in ["en","de"]] filter',
     'count_it: count[lang eq "en"] filter',
     "list_it: scroll[note exists true] filter",

@@ -16,7 +16,10 @@ tools:
     target: { connection: main, collection: articles }
     query: { param: q }
     static_filters: { must: [{ path: lang, value: en }, { path: size, op: gt, value: 3 }], must_not: [{ path: state, op: eq, value: draft }, { path: year, op: lt, value: 2020 }] }
-    parameters: [{ name: author, path: author, resolve: { kind: directory, field: author } }]
+    parameters:
+      - { name: author, path: author, resolve: { kind: directory, field: author } }
+      - { name: editor, path: editor, resolve: { kind: directory, field: editor, static_filters: [{ path: active, value: true }] } }
+      - { name: owner, path: owner, resolve: { kind: directory, collection: people, static_filters: { must: [{ path: role, value: owner }], must_not: [{ path: state, value: gone }] } } }
   - name: get_it
     kind: lookup
     description: Look up one article by its slug, when it was named before.

@@ -38,15 +38,3 @@ export const advice: Rule = ({ catalog }, reporter) => {
     }
   }
 };
-
-/** A directory is read by scrolling. */
-export const directories: Rule = ({ catalog, connections }, reporter) => {
-  for (const tool of catalog.tools) {
-    for (const { resolve, at } of tool.parameters) {
-      if (resolve?.kind !== "directory") continue;
-      const connection = connections.get(resolve.connection ?? tool.target?.connection ?? "");
-      if (connection === undefined || CAPABILITIES[connection.backend].scroll) continue;
-      reporter.report("VB4021", { backend: connection.backend, connection: connection.name }, { path: [...at, "resolve", "kind"] }, { tool: tool.name });
-    }
-  }
-};

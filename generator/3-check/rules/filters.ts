@@ -1,30 +1,31 @@
 /** Rules about filters: what each operator needs, what can be negated, and what the store can run (VB2004). */
-import { COMPARISON_OPS, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../../../runtime/abi/filter.js";
-import type { GuardOperand } from "../../../runtime/abi/plan.js";
+import { COMPARISON_OPS, type Condition, type Filter, type Op, type Operand } from "../../../runtime/abi/filter.js";
 import { fill } from "../../../runtime/abi/references.js";
 import { CAPABILITIES, type Capabilities } from "../../../runtime/adapters/capabilities.js";
 import { show, type Reporter } from "../../diagnostics.js";
-import type { Path, ResolvedCondition, ResolvedConnection, ResolvedParameter } from "../../ir.js";
+import type { Path, ResolvedCondition, ResolvedConnection, ResolvedParameter, ResolvedStaticFilters } from "../../ir.js";
 import { refusal } from "../native.js";
-import { readsOf, type Rule } from "../rule.js";
+import { directoriesOf, leavesOf, readsOf, type Rule } from "../rule.js";
 
 const COMPARISONS: ReadonlySet<Op> = new Set(COMPARISON_OPS);
 const TESTS: ReadonlySet<Op> = new Set(["exists", "is_null"]);
 const LISTS: ReadonlySet<Op> = new Set(["in", "nin", "contains_any", "contains_all"]);
 const TEXTS: ReadonlySet<Op> = new Set(["like", "text_match"]);
 
-export const operands: Rule = ({ catalog }, reporter) => {
+export const operands: Rule = (subject, reporter) => {
+  const { catalog } = subject;
   for (const tool of catalog.tools) {
-    if (tool.origin === "user") checkOperands(tool.staticFilters.must, tool.staticFilters.mustNot, tool.name, reporter);
+    if (tool.origin === "user") checkOperands(tool.staticFilters, written, tool.name, reporter);
   }
-  for (const { builtinDefaults: { staticFilters } } of catalog.connections) checkOperands(staticFilters.must, staticFilters.mustNot, null, reporter);
+  for (const { tool, resolve } of directoriesOf(subject)) checkOperands(resolve.staticFilters, written, tool.name, reporter);
+  for (const { builtinDefaults: { staticFilters } } of catalog.connections) checkOperands(staticFilters, filled, null, reporter);
 };
 
-function checkOperands(must: readonly ResolvedCondition[], mustNot: readonly ResolvedCondition[], tool: string | null, reporter: Reporter): void {
-  for (const { op, value: open, at } of [...must, ...mustNot]) {
-    const value = withStandIns(open, at);
+function checkOperands({ must, mustNot }: ResolvedStaticFilters, read: (condition: ResolvedCondition) => Condition, tool: string | null, reporter: Reporter): void {
+  for (const condition of [...must, ...mustNot]) {
+    const { op, value } = read(condition);
     const want = operandProblem(op, value);
-    if (want !== null) reporter.report("TS0216", { op, want, got: show(value) }, { path: [...at, "value"] }, { tool });
+    if (want !== null) reporter.report("TS0216", { op, want, got: show(value) }, { path: [...condition.at, "value"] }, { tool });
   }
   for (const { op, at } of mustNot) {
     if (!COMPARISONS.has(op)) reporter.report("VB2020", { op }, { path: [...at, "op"] }, { tool });
@@ -44,21 +45,27 @@ export const staticFilters: Rule = (subject, reporter) => {
   for (const { tool, connection } of readsOf(subject)) {
     if (tool.origin !== "user") continue;
     const { must, mustNot } = tool.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkStatic(condition, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(written(condition), condition.at, connection, tool.name, reporter);
+  }
+  for (const { tool, resolve, connection } of directoriesOf(subject)) {
+    if (connection === null) continue;
+    const { must, mustNot } = resolve.staticFilters;
+    for (const condition of [...must, ...mustNot]) checkCondition(written(condition), condition.at, connection, tool.name, reporter);
   }
   for (const connection of subject.catalog.connections) {
     const { must, mustNot } = connection.builtinDefaults.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkStatic(condition, connection, null, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(filled(condition), condition.at, connection, null, reporter);
   }
 };
 
-function checkStatic({ path, op, value, at }: ResolvedCondition, connection: ResolvedConnection, tool: string | null, reporter: Reporter): void {
-  checkCondition({ path, op, value: withStandIns(value, at) }, at, connection, tool, reporter);
+/** A condition of a tool or a directory: references are not allowed there, so an object is no operand, whatever it looks like. */
+function written({ path, op, value }: ResolvedCondition): Condition {
+  return { path, op, value: value as Operand };
 }
 
-/** References are filled when a program starts, always by texts: a text takes their place. A tool's own filters have none. */
-function withStandIns(value: GuardOperand, at: Path): Operand {
-  return (at[0] === "connections" ? fill(value, new Map(), new Set()) : value) as Operand;
+/** A condition of a connection's built-ins: references in it are filled when a program starts, always with text. */
+function filled({ path, op, value }: ResolvedCondition): Condition {
+  return { path, op, value: fill(value, new Map(), new Set()) as Operand };
 }
 
 export const parameterFilters: Rule = (subject, reporter) => {
@@ -96,11 +103,6 @@ export const retrieveFilters: Rule = (subject, reporter) => {
     }
   }
 };
-
-function leavesOf(filter: FilterTemplate): readonly (Condition | { readonly path: string; readonly op: Op; readonly param: string })[] {
-  if ("and" in filter) return filter.and.flatMap(leavesOf);
-  return "or" in filter ? filter.or.flatMap(leavesOf) : [filter];
-}
 
 export const reads: Rule = (subject, reporter) => {
   for (const { tool, connection, can, target, query } of readsOf(subject)) {

@@ -24,9 +24,7 @@ export const collectionName: Rule = ({ catalog }, reporter) => {
 export const lookupLimit: Rule = ({ catalog }, reporter) => {
   for (const tool of catalog.tools) {
     if (tool.kind !== "lookup" || tool.output.limitDefault === 1) continue;
-    const index = tool.at[1];
-    const isWritten = tool.origin !== "user" || (typeof index === "number" && catalog.parsed.value.tools?.[index]?.output?.limit_default !== undefined);
-    const path = isWritten ? [...tool.output.at, "limit_default"] : [...tool.at, "kind"];
+    const path = tool.output.limitDefaultOrigin === "stated" ? [...tool.output.at, "limit_default"] : tool.origin === "user" ? [...tool.at, "kind"] : tool.output.at;
     reporter.report("VB2006", { limit: tool.output.limitDefault }, { path }, { tool: tool.name });
   }
 };

@@ -1,5 +1,6 @@
 /** Rules about parameters: operators that fit the type, names, enums and defaults. */
 import type { Op, Scalar } from "../../../runtime/abi/filter.js";
+import { INSTANT_FORM, parseInstant } from "../../../runtime/base/instant.js";
 import { show } from "../../diagnostics.js";
 import type { Dtype, ResolvedParameter } from "../../ir.js";
 import type { Rule } from "../rule.js";
@@ -15,6 +16,8 @@ const OPS: { readonly [D in Dtype]: readonly Op[] } = {
   "keyword[]": ["in", "nin", "contains_any", "contains_all"],
   unknown: [],
 };
+/** Longest text that an argument may be when the parameter does not say. */
+const MAX_TEXT = 1_024;
 const MATCHING: ReadonlySet<Op> = new Set(["eq", "ne", "in", "nin"]);
 
 /** Whether the parameter becomes a condition; without path and operator it is a plain argument. */
@@ -28,7 +31,8 @@ export const operators: Rule = ({ catalog }, reporter) => {
       const { dtype, at } = parameter;
       const op = parameter.op ?? "eq";
       if (!filters(parameter) || OPS[dtype].includes(op)) continue;
-      const key = parameter.op === null ? (catalogSaysDtype(parameter) ? "dtype" : "path") : "op";
+      // Without an op it is eq, which only a dtype that is stated can refuse.
+      const key = parameter.op === null ? "dtype" : "op";
       const allowed = OPS[dtype].join(", ");
       reporter.report("VB2001", { op, dtype, allowed }, { path: [...at, key] }, {
         tool: tool.name,
@@ -37,10 +41,6 @@ export const operators: Rule = ({ catalog }, reporter) => {
     }
   }
 };
-
-function catalogSaysDtype(parameter: ResolvedParameter): boolean {
-  return parameter.dtype !== "keyword";
-}
 
 export const duplicates: Rule = ({ catalog }, reporter) => {
   for (const tool of catalog.tools) {
@@ -71,37 +71,69 @@ export const hiddenArguments: Rule = ({ catalog }, reporter) => {
   }
 };
 
-export const values: Rule = ({ catalog }, reporter) => {
+export const enums: Rule = ({ catalog }, reporter) => {
   for (const tool of catalog.tools) {
-    for (const parameter of tool.parameters) {
-      const { dtype, at, name, max } = parameter;
-      for (const [index, member] of (parameter.enum ?? []).entries()) {
+    for (const { dtype, at, enum: members } of tool.parameters) {
+      for (const [index, member] of (members ?? []).entries()) {
         if (!fits(member, dtype)) reporter.report("TS0214", { got: show(member), dtype }, { path: [...at, "enum", index] }, { tool: tool.name });
       }
-      if (parameter.default === undefined || parameter.default === null) continue;
-      const given = Array.isArray(parameter.default) ? (parameter.default as readonly unknown[]) : [parameter.default];
-      const where = { path: [...at, "default"] };
-      const wrong = given.find((value) => !fits(value, dtype));
-      const outside = given.find((value) => parameter.enum !== null && parameter.resolve?.kind !== "directory" && !parameter.enum.includes(value as Scalar));
-      const detail = wrong !== undefined ? `it is not of dtype ${dtype}` : outside !== undefined ? "it is not in its enum" : given.some((value) => typeof value === "number" && max !== null && value > max) ? `it is above ${max}` : null;
-      if (detail !== null) reporter.report("TS0215", { got: show(parameter.default), name, detail }, where, { tool: tool.name });
     }
   }
 };
 
+/** A default that the tool's own schema refuses would fail every call that relies on it. */
+export const defaults: Rule = ({ catalog }, reporter) => {
+  for (const tool of catalog.tools) {
+    for (const parameter of tool.parameters) {
+      const detail = defaultProblem(parameter);
+      if (detail !== null) reporter.report("TS0215", { got: show(parameter.default), name: parameter.name, detail }, { path: [...parameter.at, "default"] }, { tool: tool.name });
+    }
+  }
+};
+
+function defaultProblem(parameter: ResolvedParameter): string | null {
+  const { default: given, dtype, op, enum: members, max, maxLength, resolve } = parameter;
+  if (given === undefined || given === null) return null;
+  const list = takesList(parameter);
+  if (list !== Array.isArray(given)) return list ? `${op ?? dtype} takes a list` : `${op ?? "eq"} takes a single value`;
+  for (const value of Array.isArray(given) ? (given as readonly unknown[]) : [given]) {
+    if (!fits(value, dtype)) return dtype === "datetime" ? `it is not ${INSTANT_FORM}` : `it is not of dtype ${dtype}`;
+    if (members !== null && resolve?.kind !== "directory" && !members.includes(value as Scalar)) return "it is not in its enum";
+    if (typeof value === "number" && max !== null && value > max) return `it is above ${max}`;
+    if (typeof value === "string" && [...value].length > (maxLength ?? MAX_TEXT)) return `it is longer than ${maxLength ?? MAX_TEXT} characters`;
+  }
+  return null;
+}
+
+/** Whether the argument is a list of its type. */
+function takesList({ dtype, op }: ResolvedParameter): boolean {
+  return dtype === "keyword[]" || op === "in" || op === "nin" || op === "contains_any" || op === "contains_all";
+}
+
+const NO_TEXTS: ReadonlySet<Dtype> = new Set(["integer", "float", "boolean"]);
+
+export const lengths: Rule = ({ catalog }, reporter) => {
+  for (const tool of catalog.tools) {
+    for (const { name, dtype, maxLength, at } of tool.parameters) {
+      if (maxLength !== null && NO_TEXTS.has(dtype)) reporter.report("TS0228", { name, dtype }, { path: [...at, "max_length"], on: "key" }, { tool: tool.name });
+    }
+  }
+};
+
+/** Whether a call may give the value for the type; numbers within what a double keeps. */
 function fits(value: unknown, dtype: Dtype): boolean {
   switch (dtype) {
     case "integer":
-      return Number.isInteger(value);
+      return Number.isSafeInteger(value);
     case "float":
-      return typeof value === "number";
+      return typeof value === "number" && Number.isFinite(value);
     case "boolean":
       return typeof value === "boolean";
     case "keyword":
     case "keyword[]":
-    case "datetime":
-      return typeof value === "string";
     case "unknown":
-      return true;
+      return typeof value === "string";
+    case "datetime":
+      return typeof value === "string" && parseInstant(value) !== null;
   }
 }

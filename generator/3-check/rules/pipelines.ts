@@ -58,6 +58,11 @@ function checkExpression(step: ResolvedStep & { kind: "post_filter" }, tool: Res
   for (const name of paramsOf(parsed.expr)) {
     if (!known.has(name)) reporter.report("TS0210", { name }, { path }, { tool: tool.name, help: known.size === 0 ? "declare it under parameters" : `parameters: ${[...known.keys()].join(", ")}` });
   }
+  for (const name of new Set(paramsOf(parsed.expr))) {
+    const parameter = tool.parameters.find((declared) => declared.name === name);
+    const isGiven = parameter === undefined || parameter.required || (parameter.default !== undefined && parameter.default !== null);
+    if (!isGiven) reporter.report("TS0227", { name }, { path }, { tool: tool.name });
+  }
   typeOf(parsed.expr, known, problems);
   for (const detail of problems) reporter.report("TS0209", { detail }, { path }, { tool: tool.name });
 }

@@ -7,6 +7,33 @@ const SERVER_TOOLS: ReadonlySet<string> = new Set([
   "*", "ping", "define_tool", "describe_collection", "list_available_tools", "run_tool", "list_my_connections", "get_started",
 ]);
 
+/** Blocks that protect, with the key that switches each on. */
+const SWITCHES = [
+  { at: ["security", "tenancy"], key: "mode", on: "claim, header or static", off: "none" },
+  { at: ["security", "rbac"], key: "enabled", on: "true", off: "false" },
+  { at: ["security", "rate_limit"], key: "enabled", on: "true", off: "false" },
+  { at: ["observability", "audit"], key: "enabled", on: "true", off: "false" },
+] as const;
+
+/** A block with settings and without its switch does nothing, although its author meant it to. */
+export const switches: Rule = ({ catalog: { parsed } }, reporter) => {
+  for (const { at: [section, name], key, on, off } of SWITCHES) {
+    const block: { readonly [key: string]: unknown } | undefined = (parsed.value[section] as { readonly [name: string]: { readonly [key: string]: unknown } } | undefined)?.[name];
+    const isBroken = parsed.broken.some((path) => path[0] === section && path[1] === name && path[2] === key);
+    if (block === undefined || isBroken || block[key] !== undefined || Object.keys(block).length === 0) continue;
+    reporter.report("TS0221", { where: `${section}.${name}`, key, on, off }, { path: [section, name], on: "key" });
+  }
+};
+
+export const staticTenancy: Rule = ({ catalog }, reporter) => {
+  if (catalog.tenancy.mode !== "static") return;
+  for (const { name, at, kind, origin, staticFilters } of catalog.tools) {
+    // Lists of collections return no records and can carry no filter.
+    if (kind === "meta" || staticFilters.must.length > 0) continue;
+    reporter.report("TS0222", { name }, { path: at, ...(origin === "user" ? {} : { on: "key" as const }) }, { tool: name });
+  }
+};
+
 export const tenancy: Rule = ({ catalog }, reporter) => {
   const { mode, claim, path, at } = catalog.tenancy;
   if (mode === "claim" && (claim === null || claim === "")) reporter.report("VB4011", {}, { path: [...at, "mode"] });

@@ -71,12 +71,11 @@ function ofTool(tool: ResolvedTool): readonly Finding[] {
 function ofQuery(query: ResolvedQuery): readonly Finding[] {
   return [
     ...(query.expand?.enabled === true ? [{ what: "query.expand", path: [...query.at, "expand"] }] : []),
-    ...ofEmbedding(query.embedding, query.at),
+    ...ofEmbedding(query.embedding),
   ];
 }
 
-function ofEmbedding(embedding: ResolvedEmbedding, query: Path): readonly Finding[] {
+function ofEmbedding(embedding: ResolvedEmbedding): readonly Finding[] {
   if (embedding.provider === "local" && BUILTIN_MODEL.test(embedding.model)) return [];
-  const path = embedding.at.length > 0 ? embedding.at : query;
-  return [{ what: `embedding ${embedding.provider}/${embedding.model}`, path, help: "set defaults.embedding to local/hashing-256, local/hashing-512 or local/hashing-1024" }];
+  return [{ what: `embedding ${embedding.provider}/${embedding.model}`, path: embedding.at, help: "set defaults.embedding to local/hashing-256, local/hashing-512 or local/hashing-1024" }];
 }
