@@ -73,6 +73,8 @@ export function checkShape(schema: SchemaNode & { readonly definitions: { readon
 }
 
 const BROKEN = Symbol("broken");
+/** As many as reports of one code are kept. */
+const MAX_QUESTIONS = 1_000;
 const ARTICLES: { readonly [type: string]: string } = {
   object: "a mapping", array: "a list", string: "text", integer: "a whole number", number: "a number", boolean: "true or false", null: "empty",
 };
@@ -85,6 +87,7 @@ class Walker {
   private readonly path: (string | number)[] = [];
   private readonly patterns = new Map<string, RegExp>();
   private readonly types = new Map<SchemaNode, readonly JsonType[]>();
+  private questions = 0;
 
   constructor(
     private readonly definitions: { readonly [name: string]: SchemaNode },
@@ -313,22 +316,24 @@ class Walker {
       return;
     }
     this.reporter.report("VB0001", { key }, at, { help: nearby ?? `it is ignored; known here: ${known.join(", ")}` });
-    // Templates for aliases and keys of the author's own are left alone.
-    if (typeof member !== "object" || member === null || key.startsWith("x-") || key.startsWith(".") || this.origin.isTemplate(at.path)) return;
+    // Keys of the author's own are left alone.
+    if (key.startsWith("x-") || key.startsWith(".")) return;
     this.path.push(key);
-    this.searchIgnored(member);
+    this.searchIgnored(member, { path: at.path, isTemplate: null });
     this.path.pop();
   }
 
   /** Looks for protecting keys below a key that is ignored: what they say is not in force. */
-  private searchIgnored(value: unknown): void {
+  private searchIgnored(value: unknown, top: { readonly path: Path; isTemplate: boolean | null }): void {
     if (typeof value !== "object" || value === null) return;
     const entries: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
     for (const [key, member] of entries) {
       const help = typeof key === "string" ? misplacedHelp(key) : null;
-      if (help !== null) this.refuseKey(String(key), this.atKey(String(key)), help);
+      // What is written for aliases is in force where they are.
+      if (help !== null) top.isTemplate ??= this.mayAsk() && this.origin.isTemplate(top.path);
+      if (help !== null && top.isTemplate === false) this.refuseKey(String(key), this.atKey(String(key)), help);
       this.path.push(key);
-      this.searchIgnored(member);
+      this.searchIgnored(member, top);
       this.path.pop();
     }
   }
@@ -338,11 +343,17 @@ class Walker {
     this.reporter.report("TS0112", { where, key }, at, { help: `${help}${help.endsWith("?") ? " An" : "; an"} unknown key here is refused, because what it was meant to restrict would stay open` });
   }
 
+  /** Finding a node takes as long as its mapping has keys, so the file is asked only so often; later reports are not shown anyway. */
+  private mayAsk(): boolean {
+    this.questions += 1;
+    return this.questions <= MAX_QUESTIONS;
+  }
+
   private helpFor(types: readonly JsonType[], value: unknown): string | null {
     if (value === null) return "leave the key out to get its default";
     if (typeof value === "string" && value.includes("${")) return "this setting decides what is compiled, so it cannot come from an environment reference";
     if (!types.includes("string") || (typeof value !== "number" && typeof value !== "boolean")) return null;
-    const text = this.origin.sourceText(this.path) ?? String(value);
+    const text = (this.mayAsk() ? this.origin.sourceText(this.path) : null) ?? String(value);
     return typeof value === "boolean" ? `YAML reads ${text} as ${String(value)}; put it in quotes: "${text}"` : `put it in quotes: "${text}"`;
   }
 }

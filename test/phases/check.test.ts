@@ -5,6 +5,7 @@ import { CODES, type CodeEntry } from "../../runtime/abi/codes.js";
 import type { LocatedDiagnostic } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
+import { analyze } from "../../generator/compile.js";
 import { codesOf, compiled, diagnosed, HEAD, searchTool } from "./source.js";
 
 const test = suite("check");
@@ -55,6 +56,24 @@ test("one thing that is written once is refused once, however many tools use it"
 test("a switch that is off needs no support", () => {
   const off = `${TOOL}    rerank: { enabled: false }\nauthoring: { define_tool: off }\nsecurity: { rbac: { enabled: no }, rate_limit: {} }\nobservability: { audit: { enabled: false } }\n`;
   assert.deepEqual(codesOf(off, { target: "serve" }), []);
+});
+
+test("help texts name the catalog that was given", () => {
+  const options = { interpolation: { mode: "fill", env: new Map() }, target: "describe", isInstalled: () => false } as const;
+  const text = QDRANT.replace('"2"', '"1"').replace("local/hashing-256", "local/all-MiniLM-L6-v2");
+  const helps = new Map(analyze({ path: "shop/catalog.yaml", text }, options).diagnostics.map(({ code, at, help }) => [`${code} ${at?.path.at(-1) ?? ""}`, help]));
+  assert.equal(helps.get("VB0002 tds_version"), "`toolsrv migrate shop/catalog.yaml --from 1 --to 2 --write` converts it");
+  assert.equal(helps.get("VB2019 backend"), "run `npm i @qdrant/js-client-rest` in the folder of shop/catalog.yaml, or where toolsrv is installed");
+  assert.match(helps.get("VB2019 embedding") ?? "", /^run `npm i @huggingface\/transformers` in the folder of shop\/catalog\.yaml/);
+  const fixed = Object.entries(CODES as { readonly [code: string]: CodeEntry }).filter(([, { help = "" }]) => help.includes("tools.yaml"));
+  assert.deepEqual(fixed.map(([code]) => code), []);
+});
+
+test("a protecting block that is switched off, or empty, is no mistake", () => {
+  const text = (security: string): string => `${TOOL}security: { ${security} }\n`;
+  for (const off of ["tenancy: { mode: none, claim: org }", "rbac: { enabled: false, deny_tools: [find_it] }", "rate_limit: { enabled: off, store: memory }", "tenancy: {}, rbac: {}"]) {
+    assert.deepEqual(codesOf(text(off)), [], off);
+  }
 });
 
 test("every code of a catalog says what to do", () => {

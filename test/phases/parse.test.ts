@@ -172,4 +172,19 @@ test("did you mean: one or two edits away, never a different word", () => {
   assert.equal(nearestName("a".repeat(100), ["output"]), null);
 });
 
+test("a catalog that is wrong everywhere is refused in bounded time", () => {
+  const many = (make: (index: number) => string): string => Array.from({ length: 20_000 }, (_, index) => make(index)).join("\n");
+  // CPU time: how busy the machine is does not matter. Work that grows with the square of the keys takes minutes.
+  const started = process.cpuUsage();
+  for (const text of [
+    `connections: {}\nsecurity:\n  rate_limit:\n    per_tool:\n${many((n) => `      t${n}: ${n}`)}\n`,
+    `connections: {}\n${many((n) => `k${n}: { redact: 1 }`)}\n`,
+  ]) {
+    const { diagnostics } = parse({ path: "tools.yaml", text });
+    assert.ok(diagnostics.some(({ code }) => code === "TS0012"));
+  }
+  const { user, system } = process.cpuUsage(started);
+  assert.ok((user + system) / 1000 < 9_000, `${Math.round((user + system) / 1000)} ms`);
+}, { timeoutMs: 60_000 });
+
 test.run();
