@@ -23,7 +23,7 @@ test("every row has an id, a source, a sentence, and a test or a reason", () => 
   const ids = new Set<string>();
   for (const row of rows) {
     assert.match(row.id, /^(TS|TR)-\d+-\d\d$/);
-    assert.ok(!ids.has(row.id), `${row.id} stands twice`);
+    assert.ok(!ids.has(row.id), `${row.id} is there twice`);
     ids.add(row.id);
     const [prefix, section] = row.id.split("-");
     assert.equal(row.source, `${prefix === "TS" ? "tool-server" : "trace-service"} §${section}`, row.id);

@@ -1,5 +1,5 @@
 /**
- * Checks a plain value against specs/tds.schema.json and blames the key or the value. It interprets the part of
+ * Checks a plain value against specs/tds.schema.json and reports at the key or at the value. It interprets the part of
  * draft-07 that the schema uses: type, enum, const, pattern, lengths, ranges, items, properties, required,
  * additionalProperties, $ref, anyOf (by type), oneOf (by a const key) and if/then. It is as lenient as the readers of
  * existing catalogs were: "yes" and 1 are booleans, "7" is an integer; what it returns is the value after that.
@@ -50,7 +50,7 @@ export interface SchemaNode {
 export interface Origin {
   /** The scalar at a path as it is written, without quotes; null where there is none. */
   sourceText(path: Path): string | null;
-  /** Whether the value at a path carries an anchor, or holds one: then other places may use it by an alias or a merge. */
+  /** Whether the value at a path has an anchor, or contains one: then other places may use it by an alias or a merge. */
   isTemplate(path: Path): boolean;
 }
 

@@ -16,7 +16,7 @@ export const MAX_DEPTH = 20;
 export const MAX_ALIAS_NODES = 100_000;
 /** Most aliases, each of which adds a node at least: so many are refused before a tree is made of them. */
 const MAX_ALIASES = 50_000;
-/** Open collections beyond which composing isn't tried; values are held to MAX_DEPTH. */
+/** Syntax nested deeper is not composed at all; values are limited to MAX_DEPTH. */
 const MAX_SYNTAX_DEPTH = 100;
 /** Lexical parts and lines; a catalog of a million bytes written in the densest way has fewer. */
 const MAX_LEXEMES = 500_000;
@@ -26,7 +26,7 @@ interface Refused {
   readonly refused: keyof typeof LIMITS;
   readonly offset: number;
 }
-/** Syntax errors shown; a file that is no YAML has one on every line. */
+/** Syntax errors shown; a file that is not YAML has one on every line. */
 const MAX_SYNTAX_ERRORS = 10;
 
 export interface YamlFile {
@@ -90,7 +90,7 @@ function readTokens(text: string, lines: LineCounter): CST.Token[] | Refused {
 /** Tokens → documents. The failsafe schema leaves every scalar as its text; duplicate keys are found by `Values`. */
 function compose(tokens: Iterable<CST.Token>, length: number): readonly Document.Parsed[] {
   const composer = new Composer({ schema: "failsafe", version: "1.1", uniqueKeys: false, strict: true, logLevel: "error" });
-  // A text that is no YAML makes an error of every token, and the stack of each would cost more than all else together.
+  // A text that is not YAML gives an error for every token; capturing a stack for each would cost more than everything else.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

@@ -47,7 +47,7 @@ export function resolveFilterTree(written: unknown, at: Path, reporter: Reporter
   for (const word of ["and", "or"] as const) {
     if (node[word] === undefined) continue;
     if (keys.length > 1) {
-      reporter.report("TS0207", { detail: `'${word}' cannot stand beside ${keys.filter((key) => key !== word).join(", ")}` }, { path: at });
+      reporter.report("TS0207", { detail: `'${word}' cannot be combined with ${keys.filter((key) => key !== word).join(", ")}` }, { path: at });
       return null;
     }
     return branch(word, node[word], [...at, word], reporter);
@@ -73,8 +73,8 @@ function leaf(node: { readonly [key: string]: unknown }, at: Path, reporter: Rep
     reporter.report("TS0207", { detail }, { path: where });
     return null;
   };
-  const stranger = Object.keys(node).find((key) => !["path", "op", "value", "param"].includes(key));
-  if (stranger !== undefined) return problem(`a condition has no key '${stranger}'`, [...at, stranger]);
+  const unknown = Object.keys(node).find((key) => !["path", "op", "value", "param"].includes(key));
+  if (unknown !== undefined) return problem(`a condition has no key '${unknown}'`, [...at, unknown]);
   if (typeof path !== "string" || !FIELD_PATH.test(path)) return problem(`a condition needs a path, not ${show(path)}`);
   if (typeof op !== "string" || !OPS.has(op)) return problem(`${show(op)} is not an operator`, [...at, "op"]);
   const named = param ?? referencedParam(value);

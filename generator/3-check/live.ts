@@ -1,5 +1,5 @@
 /**
- * What only the stores can tell (`validate --live`). The command asks them; here their answers are held against the
+ * What only the stores can tell (`validate --live`). The command asks them; here their answers are compared with the
  * catalog. Pure: the answers are data.
  */
 import type { CollectionInfo } from "../../runtime/adapters/adapter.js";
@@ -87,7 +87,7 @@ function reportCollection(read: Read, name: string, info: CollectionInfo | null,
   if (query !== null) {
     const dims = query.embedding.dims ?? vectors.get(keyOf(query.embedding))?.dims ?? null;
     if (dims !== null && info.dims !== null && dims !== info.dims && !can.serverSideEmbedding) {
-      const detail = `collection '${name}' holds vectors of ${info.dims} numbers, the model '${query.embedding.model}' makes ${dims}`;
+      const detail = `collection '${name}' has vectors of ${info.dims} numbers, the model '${query.embedding.model}' makes ${dims}`;
       reporter.report("VB2017", { detail }, { path: query.embedding.at }, extra);
     }
     if (query.mode === "hybrid" && can.hybrid && !can.exact && !info.sparse) {

@@ -56,7 +56,7 @@ export interface PolicyRun {
 /** Reports each `deny` of the answer (POL001), or that there is no answer (POL000). */
 export function reportPolicy(run: PolicyRun, reporter: Reporter): void {
   if (run.code !== 0) {
-    const detail = run.code === null ? "opa is not installed, or did not finish in time" : `opa ended with code ${run.code}: ${complaintOf(run)}`;
+    const detail = run.code === null ? "opa is not installed, or did not finish in time" : `opa ended with code ${run.code}: ${errorOf(run)}`;
     reporter.report("POL000", { detail }, null);
     return;
   }
@@ -72,7 +72,7 @@ export function reportPolicy(run: PolicyRun, reporter: Reporter): void {
 }
 
 /** What opa says is wrong: the first of the errors that it gives as JSON, else the first line of its text. */
-function complaintOf({ stdout, stderr }: PolicyRun): string {
+function errorOf({ stdout, stderr }: PolicyRun): string {
   const answer = parseJson(stdout) as { readonly errors?: readonly unknown[] } | null | undefined;
   const errors = Array.isArray(answer?.errors) ? answer.errors : [];
   const [first] = errors as readonly ({ readonly message?: unknown; readonly location?: { readonly file?: unknown; readonly row?: unknown } } | null)[];

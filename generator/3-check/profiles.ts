@@ -33,7 +33,7 @@ function defaultProvider({ parsed }: Resolved): string {
 /** VE002 and VE003: each tool is isolated, by the request or by a static filter, and returns few rows. */
 function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Reporter): void {
   for (const tool of catalog.tools) {
-    // Lists of collections hold no records and can carry no filter.
+    // A list of collections returns no records, so no filter applies to it.
     if (rules.requireTenancy && (catalog.tenancy.mode === "none" || catalog.tenancy.mode === "static") && tool.kind !== "meta" && tool.staticFilters.must.length === 0) {
       reporter.report("VE002", {}, { path: tool.at, ...(tool.origin === "user" ? {} : { on: "key" as const }) }, { tool: tool.name });
     }
@@ -53,7 +53,7 @@ function reportEndpoints({ connections, parsed }: Resolved, reporter: Reporter):
   }
 }
 
-/** `profiles.enterprise` in the catalog: what it demands holds for everything that is built or served. */
+/** `profiles.enterprise` in the catalog: its rules apply to everything that is built or served. */
 export function reportHardening(catalog: Resolved, reporter: Reporter): void {
   const { hardening } = catalog.settings;
   if (hardening === undefined) return;

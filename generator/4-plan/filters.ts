@@ -76,7 +76,7 @@ export function withDtypes(filter: FilterTemplate, parameters: readonly Resolved
   return dtype === undefined ? filter : { ...filter, dtype };
 }
 
-/** A directory has its own guard and, in the tool's own collection, the tool's too: nobody is offered a name they may not see. */
+/** A directory has its own guard and, in the tool's own collection, the tool's too: a caller is never offered a name of a record they cannot read. */
 function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant }: BindingScope): ResolvePlan | undefined {
   const resolve = parameter.resolve;
   if (resolve === null || resolve.kind !== "directory") return undefined;

@@ -1,7 +1,7 @@
 /**
  * Phase 4: a checked catalog → plans. Pure and total: everything a user could get wrong was found by the check,
  * so whatever does not fit here is a CompilerBug. Plans are plain JSON: tools in catalog order, keys in one fixed
- * order, optional keys left out, no secrets that the resolver was told to leave open.
+ * order, optional keys left out, no secrets where references are left open.
  */
 import { locate } from "../diagnostics.js";
 import type { Checked, Plans, ResolvedTool } from "../ir.js";

@@ -45,7 +45,7 @@ test("a store that answers as expected adds nothing", () => {
 
 test("each answer that differs has its code", () => {
   const table: readonly (readonly [string, readonly string[], ...Parameters<typeof reported>])[] = [
-    ["vectors of another length", ["error VB2017: collection 'articles' holds vectors of 384 numbers, the model 'hashing-256' makes 256"], TOOL, collection({ dims: 384 })],
+    ["vectors of another length", ["error VB2017: collection 'articles' has vectors of 384 numbers, the model 'hashing-256' makes 256"], TOOL, collection({ dims: 384 })],
     ["a collection without vectors known", [], TOOL, collection({ dims: null })],
     ["no such collection", ["error VB4003: connection 'main' has no collection 'articles'"], TOOL, null],
     ["a path that is not stored", ["warning VB4004: the path 'satte' was not seen in collection 'articles'"], `${TOOL}    static_filters: [{ path: satte, value: open }]\n`, collection()],
@@ -55,7 +55,7 @@ test("each answer that differs has its code", () => {
     ["hybrid without sparse vectors", ["error VB2013: collection 'articles' has no sparse vectors, which hybrid search needs"], QDRANT.replace("required: true", "mode: hybrid"), collection({ sparse: false })],
     ["a model of unknown length", ["warning VB2018: the vector length of the model 'acme/model' is not known"], TOOL.replace("required: true", "embedding: acme/model"), collection()],
     ["a model of unknown length that was asked", [], TOOL.replace("required: true", "embedding: acme/model"), collection(), [{ dims: 256 }]],
-    ["the asked model differs from the store", ["error VB2017: collection 'articles' holds vectors of 256 numbers, the model 'acme/model' makes 99"], TOOL.replace("required: true", "embedding: acme/model"), collection(), [{ dims: 99 }]],
+    ["the asked model differs from the store", ["error VB2017: collection 'articles' has vectors of 256 numbers, the model 'acme/model' makes 99"], TOOL.replace("required: true", "embedding: acme/model"), collection(), [{ dims: 99 }]],
     ["the asked model differs from the catalog", ["error VB2017: the model 'hashing-256' makes vectors of 99 numbers, the catalog says 256"], TOOL, collection(), [{ dims: 99 }]],
     ["an embedder that fails", ["error embedding_error: no such model"], TOOL, collection(), [{ problem: "no such model" }]],
     ["a store that is down", ["error backend_unreachable: connection 'main': refused"], TOOL, null, [], { code: "backend_unreachable", detail: "refused" }],

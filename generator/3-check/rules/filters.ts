@@ -32,7 +32,7 @@ function checkOperands({ must, mustNot }: ResolvedStaticFilters, read: (conditio
   }
 }
 
-/** What the operand should have been, or null when it fits. A single value stands for a list of one. */
+/** What the operand should have been, or null when it fits. A single value counts as a list of one. */
 function operandProblem(op: Op, value: Operand): string | null {
   const isScalar = (item: unknown): boolean => item === null || typeof item !== "object";
   if (LISTS.has(op)) return isScalar(value) || (Array.isArray(value) && value.every(isScalar)) ? null : "a list of values";

@@ -2,7 +2,7 @@
 import type { Resolved } from "../../ir.js";
 import type { Rule } from "../rule.js";
 
-/** Hosts prefix names with the server's (`mcp__docs__search`) and hold the whole to 64 characters. */
+/** Hosts prefix names with the server's (`mcp__docs__search`) and limit the result to 64 characters. */
 const NAME_LIMIT = 48;
 /** Functions that the common model APIs take in one request. */
 const TOOLS_LIMIT = 128;

@@ -67,7 +67,7 @@ function checkExpression(step: ResolvedStep & { kind: "post_filter" }, tool: Res
   for (const detail of problems) reporter.report("TS0209", { detail }, { path }, { tool: tool.name });
 }
 
-/** File offset of a place in the expression, where the text stands in the file as it is. */
+/** File offset of a place in the expression; null where the file has the text in another form (escapes, folded lines). */
 function offsetInFile(subject: Subject, path: Path, text: string, offset: number): number | null {
   const { doc, file } = subject.catalog.parsed;
   const node: unknown = doc.getIn(path, true);
@@ -101,7 +101,7 @@ function paramsOf(expr: Expr): readonly string[] {
 
 const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/"]);
 
-/** The kind of an expression's value; clashes that no record could heal are added to `problems`. Fields can be anything. */
+/** The kind of an expression's value; type clashes that hold for every record are added to `problems`. Fields can be anything. */
 function typeOf(expr: Expr, params: ReadonlyMap<string, Kind>, problems: string[]): Kind {
   if ("lit" in expr) return expr.lit === null ? "null" : typeof expr.lit === "number" ? "number" : typeof expr.lit === "string" ? "text" : "boolean";
   if ("field" in expr) return "any";

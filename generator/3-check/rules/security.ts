@@ -28,7 +28,7 @@ export const switches: Rule = ({ catalog: { parsed } }, reporter) => {
 export const staticTenancy: Rule = ({ catalog }, reporter) => {
   if (catalog.tenancy.mode !== "static") return;
   for (const { name, at, kind, origin, staticFilters } of catalog.tools) {
-    // Lists of collections return no records and can carry no filter.
+    // A list of collections returns no records, so no filter applies to it.
     if (kind === "meta" || staticFilters.must.length > 0) continue;
     reporter.report("TS0222", { name }, { path: at, ...(origin === "user" ? {} : { on: "key" as const }) }, { tool: name });
   }
@@ -65,7 +65,7 @@ export const roles: Rule = ({ catalog }, reporter) => {
       reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...meant(name) });
     }
   }
-  // A misspelt denial leaves open what somebody meant to close.
+  // A misspelt denial denies nothing.
   for (const [index, name] of (rbac.deny_tools ?? []).entries()) {
     const known = names.has(name) || (name !== "*" && SERVER_TOOLS.has(name));
     if (!known) reporter.report("TS0218", { name }, { path: [...at, "deny_tools", index] }, meant(name));
