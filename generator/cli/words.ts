@@ -1,7 +1,7 @@
 /**
- * Checks the words of a command line against the table, before sade sees them: sade would exit 1 on a usage error,
- * and lets a switch eat the word after it. Pure; what comes out is safe for any parser: the command, each option
- * once as `--name=value`, `--`, then the arguments.
+ * Checks the arguments of a command line against the table, before sade sees them: sade would exit 1 on a usage error,
+ * and takes the argument after a switch for its value. Pure; the result is safe for any parser: the command, each
+ * option once as `--name=value`, `--`, then the arguments.
  */
 import { nearestName } from "../../runtime/base/nearest.js";
 import { readFlagWords, type FlagValue } from "../../runtime/config/flags.js";
@@ -13,15 +13,15 @@ export type Words =
   | { readonly kind: "version" }
   | { readonly kind: "usage"; readonly spec: CommandSpec | null; readonly message: string };
 
-/** sade answers these two itself wherever they stand, so a command's own option of that name travels under another. */
+/** sade handles these two itself wherever they occur, so a command's own option of that name is passed under another. */
 const RESERVED: ReadonlySet<string> = new Set(["version", "help"]);
 
-/** The name under which an option is handed to sade. */
+/** The name under which an option is passed to sade. */
 export function carriedName(option: string): string {
   return RESERVED.has(option) ? `own-${option}` : option;
 }
 
-/** Sorts out the words after the program's name. Never throws. */
+/** Reads the arguments after the program's name. Never throws. */
 export function readWords(argv: readonly string[], commands: readonly CommandSpec[], unavailable: readonly string[]): Words {
   const [first, ...rest] = argv.filter((word, i) => word !== "--debug" || argv.slice(0, i).includes("--"));
   const debug = rest.length + (first === undefined ? 0 : 1) < argv.length;

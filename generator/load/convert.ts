@@ -2,6 +2,7 @@
 import { isRecord, readPath } from "../../runtime/base/paths.js";
 import { INSTANT_FORM } from "../../runtime/base/instant.js";
 import { parseDate } from "./dates.js";
+import { isCarried } from "./json-numbers.js";
 
 export const LOAD_TYPES = ["datetime", "integer", "float", "boolean", "keyword", "keyword[]"] as const;
 export type LoadType = (typeof LOAD_TYPES)[number];
@@ -12,8 +13,10 @@ export interface ConvertOptions {
   /** Paths whose texts are embedded; `null` means every text of the record. */
   readonly textPaths: readonly string[] | null;
   readonly snakeCase: boolean;
-  /** Types by path, applied to values that have another one. */
+  /** Types by path, as `--types` demands them. */
   readonly types: ReadonlyMap<string, LoadType>;
+  /** Types that the catalog's parameters compare paths as; a path of `types` is left to it. */
+  readonly declared: ReadonlyMap<string, LoadType>;
 }
 
 export interface LoadRecord {
@@ -29,7 +32,8 @@ const RESERVED = new Set(["_id", "_score"]);
 export function convertRecord(value: unknown, number: number, options: ConvertOptions): LoadRecord {
   if (!isRecord(value)) throw new RangeError(`expected an object, found ${value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`}`);
   const named = options.snakeCase ? snakeKeys(value) : value;
-  const typed = applyTypes(named, options.types);
+  const declared = new Map([...options.declared].filter(([path]) => !options.types.has(path)));
+  const typed = applyTypes(applyTypes(named, declared, fitType), options.types, toType);
   const id = options.idPath === null ? String(number) : recordId(typed, options.idPath);
   const record = Object.fromEntries(Object.entries(typed).filter(([key]) => !RESERVED.has(key)));
   checkTexts(record);
@@ -38,8 +42,8 @@ export function convertRecord(value: unknown, number: number, options: ConvertOp
 
 function recordId(record: unknown, path: string): string {
   const id = readPath(record, path);
-  if (typeof id === "number" && Number.isFinite(id)) return String(id);
-  if (typeof id !== "string" || id === "") throw new RangeError(id === undefined || id === null ? `no id: '${path}' is missing` : `the id '${path}' must be a text or a number`);
+  if (Number.isSafeInteger(id)) return String(id);
+  if (typeof id !== "string" || id === "") throw new RangeError(id === undefined || id === null ? `no id: '${path}' is missing` : `the id '${path}' must be a text or a whole number within ±9007199254740991`);
   if (Buffer.byteLength(id) > 512) throw new RangeError(`the id '${path}' is longer than 512 bytes`);
   return id;
 }
@@ -70,9 +74,11 @@ function mapRecords(value: unknown, change: (record: { readonly [key: string]: u
   return isRecord(value) ? change(value) : value;
 }
 
-function applyTypes(record: { readonly [key: string]: unknown }, types: ReadonlyMap<string, LoadType>): { readonly [key: string]: unknown } {
+type Change = (value: unknown, type: LoadType, path: string) => unknown;
+
+function applyTypes(record: { readonly [key: string]: unknown }, types: ReadonlyMap<string, LoadType>, change: Change): { readonly [key: string]: unknown } {
   let typed = record;
-  for (const [path, type] of types) typed = changeAt(typed, path.split("."), (value) => toType(value, type, path)) as typeof typed;
+  for (const [path, type] of types) typed = changeAt(typed, path.split("."), (value) => change(value, type, path)) as typeof typed;
   return typed;
 }
 
@@ -90,6 +96,18 @@ function toType(value: unknown, type: LoadType, path: string): unknown {
   return converted;
 }
 
+/**
+ * The value as a parameter of `type` compares it. A parameter does not fix what the field is: a number that is no
+ * integer stays as it is, a list is compared by its members, and an empty text is no value.
+ */
+function fitType(value: unknown, type: LoadType, path: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => fitType(item, type === "keyword[]" ? "keyword" : type, path));
+  if (typeof value === "object" || (typeof value === "string" && type === "keyword")) return value;
+  if (typeof value === "number" && (type === "integer" || type === "float")) return value;
+  const isNoValue = typeof value === "string" && value.trim() === "" && type !== "keyword[]";
+  return isNoValue ? null : toType(value, type, path);
+}
+
 /** `undefined` where the value can't have the type. */
 function convertValue(value: unknown, type: LoadType): unknown {
   switch (type) {
@@ -98,7 +116,8 @@ function convertValue(value: unknown, type: LoadType): unknown {
     case "integer":
     case "float": {
       const number = typeof value === "string" && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value;
-      return typeof number === "number" && Number.isFinite(number) && (type === "float" || Number.isInteger(number)) ? number : undefined;
+      if (typeof number !== "number" || (typeof value === "string" && !isCarried(value.trim()))) return undefined;
+      return type === "float" || Number.isSafeInteger(number) ? number : undefined;
     }
     case "boolean": {
       if (typeof value === "boolean") return value;
@@ -116,11 +135,19 @@ function convertValue(value: unknown, type: LoadType): unknown {
 }
 
 /** The texts to embed, one a line: those of the named paths, or all, in the record's order. Dates are no text. */
-function recordText(record: { readonly [key: string]: unknown }, { textPaths, types }: ConvertOptions): string {
+function recordText(record: { readonly [key: string]: unknown }, { textPaths, types: demanded, declared }: ConvertOptions): string {
   const parts: string[] = [];
+  const types = new Map([...declared, ...demanded]);
   if (textPaths !== null) for (const path of textPaths) collectTexts(readPath(record, path), path, new Map(), parts);
   else for (const [key, value] of Object.entries(record)) collectTexts(value, key, types, parts);
   return parts.join("\n");
+}
+
+/** Whether the record has a text at a path of `--text`. */
+export function hasText(record: unknown, path: string): boolean {
+  const parts: string[] = [];
+  collectTexts(readPath(record, path), path, new Map(), parts);
+  return parts.length > 0;
 }
 
 function collectTexts(value: unknown, path: string, types: ReadonlyMap<string, LoadType>, into: string[]): void {

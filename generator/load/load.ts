@@ -1,6 +1,6 @@
 /** The load itself: records in, batches out. Knows no command line; reports through callbacks. */
 import type { Embedder } from "../../runtime/embed/embedder.js";
-import { convertRecord, type ConvertOptions, type LoadRecord } from "./convert.js";
+import { convertRecord, type ConvertOptions, hasText, type LoadRecord } from "./convert.js";
 import type { SourceItem } from "./source.js";
 import type { Writer } from "./writer.js";
 
@@ -9,6 +9,11 @@ export interface LoadCounts {
   updated: number;
   unchanged: number;
   bad: number;
+}
+
+export interface LoadResult extends Readonly<LoadCounts> {
+  /** Paths of `--text` where no record has a text; a wrong name most likely. Sorted as given. */
+  readonly absent: readonly string[];
 }
 
 export interface LoadHooks {
@@ -20,22 +25,30 @@ export interface LoadHooks {
 
 /** Records embedded and written together. */
 const BATCH = 512;
+/** Records kept back until each path of `--text` was seen in one: a wrong name is noticed before anything is stored. */
+const KEPT_BACK = 4 * BATCH;
 
 /**
- * Loads every record that can be loaded. Stops between batches when `signal` aborts; what was written stays.
+ * Loads every record that can be loaded. Stops between batches when `signal` aborts; what was written stays. Nothing
+ * is written when `absent` is not empty and there are no more than 2,048 records.
  * @throws BackendError of the embedder, RangeError of the writer.
  */
 export async function loadRecords(
   items: AsyncIterable<SourceItem>, options: ConvertOptions, embedder: Embedder, writer: Writer, hooks: LoadHooks, signal: AbortSignal,
-): Promise<Readonly<LoadCounts>> {
+): Promise<LoadResult> {
   const counts: LoadCounts = { added: 0, updated: 0, unchanged: 0, bad: 0 };
-  let batch: LoadRecord[] = [];
+  const unseen = new Set(options.textPaths ?? []);
+  let waiting: LoadRecord[] = [];
+  let records = 0;
   const flush = async (): Promise<void> => {
-    const vectors = await embedder.embed(batch.map(({ text }) => text), signal);
-    const outcomes = writer.write(batch.map((record, index) => ({ ...record, vector: vectors[index] ?? new Float32Array() })));
-    for (const outcome of outcomes) counts[outcome]++;
-    batch = [];
-    hooks.onBatch(counts);
+    for (let from = 0; from < waiting.length && !signal.aborted; from += BATCH) {
+      const batch = waiting.slice(from, from + BATCH);
+      const vectors = await embedder.embed(batch.map(({ text }) => text), signal);
+      const outcomes = writer.write(batch.map((record, index) => ({ ...record, vector: vectors[index] ?? new Float32Array() })));
+      for (const outcome of outcomes) counts[outcome]++;
+      hooks.onBatch(counts);
+    }
+    waiting = [];
   };
   for await (const item of items) {
     if (signal.aborted) break;
@@ -43,15 +56,16 @@ export async function loadRecords(
     if (typeof record === "string") {
       counts.bad++;
       hooks.onBad(item.place, record);
-    } else if (writer.isStored(record)) {
-      counts.unchanged++;
-    } else {
-      batch.push(record);
+      continue;
     }
-    if (batch.length >= BATCH) await flush();
+    records++;
+    for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
+    if (writer.isStored(record)) counts.unchanged++;
+    else waiting.push(record);
+    if (waiting.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
   }
-  if (batch.length > 0 && !signal.aborted) await flush();
-  return counts;
+  if (unseen.size === 0 || records >= KEPT_BACK) await flush();
+  return { ...counts, absent: records === 0 ? [] : [...unseen] };
 }
 
 /** The record, or what is wrong with it. */

@@ -4,6 +4,7 @@
  * with its place and the rest goes on where the format lets it.
  */
 import { parseCsv } from "./csv.js";
+import { inexactNumber } from "./json-numbers.js";
 import { splitJsonList } from "./json-list.js";
 
 /** One record as it stands in the file, or what is wrong with it. */
@@ -97,9 +98,14 @@ async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<SourceI
 
 /** The value of a JSON text, or why it has none. */
 export function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
+  let value: unknown;
   try {
-    return { value: JSON.parse(text) as unknown };
+    value = JSON.parse(text) as unknown;
   } catch (error) {
     return { error: `not JSON: ${(error as SyntaxError).message}` };
   }
+  const number = inexactNumber(text);
+  if (number === null) return { value };
+  const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
+  return { error: `${shown} cannot be kept exactly as a number; write it as a text, in quotes` };
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 import type { CollectionPlan, EmbeddingPlan, Guard, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Compiled } from "../compile.js";
+import type { ResolvedParameter } from "../ir.js";
 import type { LoadType } from "./convert.js";
 
 export interface LoadTarget {
@@ -12,7 +13,7 @@ export interface LoadTarget {
   readonly embedding: EmbeddingPlan;
   /** Paths that guards and tenancy fix. */
   readonly indexPaths: readonly string[];
-  /** Types that parameters give to paths; texts of a CSV file are read as these. */
+  /** What parameters compare paths as; values are stored in that type. */
   readonly types: ReadonlyMap<string, LoadType>;
 }
 
@@ -27,16 +28,28 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
   const path = plan.settings["path"];
   if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
   const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));
-  const types = checked.tools
-    .filter(({ name }) => readers.some(([reader]) => reader === name))
-    .flatMap(({ parameters }) => parameters.flatMap((parameter): (readonly [string, LoadType])[] => (parameter.dtype === "unknown" ? [] : [[parameter.path ?? parameter.name, parameter.dtype]])));
+  const types = typesOf(checked.tools.filter(({ name }) => readers.some(([reader]) => reader === name)).flatMap(({ parameters }) => parameters));
   return {
     path,
     file: resolve(fileURLToPath(base), path),
     embedding: embeddingOf(readers, plans.embeddings, collection),
     indexPaths: [...new Set(readers.flatMap(([, tool]) => fixedPaths(tool)))],
-    types: new Map(types),
+    types,
   };
+}
+
+/**
+ * What the parameters compare each path as. `exists` and `is_null` compare no value. Where parameters disagree, a type
+ * other than keyword counts: the texts of numbers and dates are no use to any of them.
+ */
+function typesOf(parameters: readonly ResolvedParameter[]): ReadonlyMap<string, LoadType> {
+  const types = new Map<string, LoadType>();
+  for (const { path, name, dtype, op } of parameters) {
+    if (dtype === "unknown" || op === "exists" || op === "is_null") continue;
+    const known = types.get(path ?? name);
+    if (known === undefined || known === "keyword") types.set(path ?? name, dtype);
+  }
+  return types;
 }
 
 function reads(tool: ToolPlan, connection: string, collection: string): boolean {

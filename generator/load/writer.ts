@@ -49,11 +49,14 @@ export class Writer {
   readonly #options: WriterOptions;
   /** Collection whose tables are written: a temporary one while replacing. */
   readonly #target: string;
+  /** Whether this load made the tables that it writes. */
+  readonly #isNew: boolean;
   #columns: readonly string[] = [];
   #statements: ReturnType<typeof prepareStatements>;
 
-  private constructor(db: Database.Database, options: WriterOptions, target: string) {
+  private constructor(db: Database.Database, options: WriterOptions, target: string, isNew: boolean) {
     this.#db = db;
+    this.#isNew = isNew;
     this.#options = options;
     this.#target = target;
     this.#columns = readColumns(db, target);
@@ -71,8 +74,8 @@ export class Writer {
       db.pragma(`page_size = ${PAGE_BYTES}`);
       db.pragma("synchronous = NORMAL");
       const target = options.replace ? `@replace ${options.collection}` : options.collection;
-      db.transaction(() => prepareFile(db, options, target)).immediate();
-      return new Writer(db, options, target);
+      const isNew = db.transaction(() => prepareFile(db, options, target)).immediate();
+      return new Writer(db, options, target, isNew);
     } catch (error) {
       db.close();
       throw error;
@@ -114,6 +117,17 @@ export class Writer {
     });
     finish.immediate();
     this.#db.exec("ANALYZE");
+  }
+
+  /** Ends without a result: a collection that was to replace another one, or a new one without rows, leaves nothing behind. */
+  abandon(): void {
+    const { collection, replace } = this.#options;
+    if (!this.#isNew || (!replace && this.#statements.lastRow.get() !== null)) return;
+    const abandon = this.#db.transaction(() => {
+      dropTables(this.#db, this.#target);
+      if (!replace) this.#db.prepare(`DELETE FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).run(collection);
+    });
+    abandon.immediate();
   }
 
   close(): void {
@@ -170,8 +184,8 @@ function prepareStatements(db: Database.Database, collection: string, columns: n
   };
 }
 
-/** Makes the file ours if it is new, and the collection's tables if they are not there. */
-function prepareFile(db: Database.Database, options: WriterOptions, target: string): void {
+/** Makes the file ours if it is new, and the collection's tables if they are not there; says whether they were not. */
+function prepareFile(db: Database.Database, options: WriterOptions, target: string): boolean {
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
   const format = db.pragma("user_version", { simple: true }) as number;
   const ours = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(COLLECTIONS_TABLE.slice(1, -1)) as number;
@@ -186,10 +200,12 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
     saveCollection(db, options);
   }
   const table = (part: Part): string => tableName(target, part);
+  const isNew = db.prepare("SELECT count(*) FROM pragma_table_info(?)").pluck().get(escapeName(target, "fields")) === 0;
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("fields")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL UNIQUE)`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("vectors")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL, "vector" BLOB NOT NULL)`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("records")}("@row" INTEGER PRIMARY KEY, "record" TEXT NOT NULL)`);
   db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table("text")} USING fts5("text", "more", content='', contentless_delete=1, tokenize='ascii')`);
+  return isNew;
 }
 
 function checkEmbedding(db: Database.Database, { collection, embedding }: WriterOptions): void {

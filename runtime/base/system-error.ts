@@ -2,10 +2,11 @@
  * Errors that the machine caused and the user can fix: a read-only folder, a full disk, a native module built for
  * another Node. Both servers and the command line print them as one line and exit 2; anything else is a bug.
  */
+import { nativeModuleProblem } from "./native-module.js";
 
 /** What happened, in one line without a full stop; `null` when the error is not the machine's. */
 export function systemProblem(error: unknown): string | null {
-  return fileProblem(error) ?? databaseProblem(error) ?? nativeModuleProblem(error) ?? missingPackage(error);
+  return fileProblem(error) ?? databaseProblem(error) ?? nativeProblem(error) ?? missingPackage(error);
 }
 
 const REASONS: { readonly [code: string]: string } = {
@@ -66,14 +67,9 @@ function databaseProblem(error: unknown): string | null {
 }
 
 /** A compiled part of a package that is missing, or was built for another Node or another machine. */
-function nativeModuleProblem(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  const { message } = error;
-  const notLoaded = "code" in error && error.code === "ERR_DLOPEN_FAILED";
-  if (!notLoaded && !message.startsWith("Could not locate the bindings file")) return null;
-  const name = /node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](?!.*node_modules)/s.exec(message)?.[1] ?? "better-sqlite3";
-  const why = !notLoaded ? "is not built" : message.includes("NODE_MODULE_VERSION") ? `was built for another Node than this ${process.version}` : `cannot be loaded by Node ${process.version} on ${process.platform}-${process.arch}`;
-  return `the native part of ${name} ${why}; run: npm rebuild ${name}`;
+function nativeProblem(error: unknown): string | null {
+  const path = error instanceof Error ? /node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](?!.*node_modules)/s.exec(error.message) : null;
+  return nativeModuleProblem(error, path?.[1] ?? "better-sqlite3");
 }
 
 function missingPackage(error: unknown): string | null {

@@ -16,6 +16,8 @@ export interface Flag {
   readonly optional?: (word: string) => boolean;
   readonly help: string;
   readonly default?: string | boolean;
+  /** The empty text is a value, as it clears a setting; elsewhere `--name=` is a usage error. */
+  readonly mayBeEmpty?: true;
   /** A switch that also takes `=VALUE`, and `--no-` whatever its default: it is a setting that a file may hold too. */
   readonly setting?: true;
   /** Specified but not built yet: refused by name and left out of the help. */
@@ -62,7 +64,8 @@ export function readFlagWords(words: readonly string[], flags: readonly Flag[]):
       continue;
     }
     const value = equals >= 0 ? word.slice(equals + 1) : words[(index += 1)];
-    if (value === undefined) return problem(`${typed} needs a value: ${typed} ${flag.value}`);
+    const isMissing = value === undefined || (value === "" && flag.optional === undefined && flag.mayBeEmpty !== true);
+    if (isMissing) return problem(`${typed} needs a value: ${typed} ${flag.value}`);
     if (equals < 0 && value.startsWith("--")) return problem(`${typed} needs a value; one that starts with -- is written ${typed}=${value}`);
     values.set(flag.name, value);
   }

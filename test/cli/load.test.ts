@@ -3,6 +3,7 @@ import * as assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import Database from "better-sqlite3";
 import { run } from "../../generator/cli/main.js";
 import { EXIT } from "../../generator/cli/exit.js";
@@ -174,7 +175,7 @@ test("an interrupted load keeps whole batches, says so, and the same command goe
     write("a.jsonl", Array.from({ length: 1500 }, (_, n) => `{"n":${n}}`).join("\n"));
     const host = nodeHost();
     const ended = await loadWith({ host: { ...host, stream: (path) => interruptAfter(host.stream(path)) } }, (io) => (interrupt = () => io.interrupt()), "a.jsonl", "--collection", "things");
-    assert.equal(ended.code, EXIT.FINDINGS);
+    assert.equal(ended.code, EXIT.INTERRUPTED);
     assert.match(ended.err, /^interrupted after \d+ records; run the same command again to go on\n$/);
     const before = (await rows()).length;
     assert.ok(before < 1500 && before % 512 === 0, String(before));
@@ -251,6 +252,119 @@ test("only sqlite connections are filled", () =>
     assert.equal(code, EXIT.USAGE);
     assert.match(io.err(), /chroma/);
   }));
+
+test("ids that JSON.parse would merge, and numbers it would lose, are errors by line; the rest loads", () =>
+  inProject(async ({ write, load, rows }) => {
+    write("a.jsonl", '{"key":9007199254740993,"n":1}\n{"key":9007199254740992,"n":2}\n{"key":3,"n":1e400}\n{"key":4,"n":4}\n{"key":1.5}\n');
+    const { code, out, err } = await load("a.jsonl", "--id", "key");
+    assert.equal(code, EXIT.FINDINGS);
+    assert.match(out, /^1 added, 4 left out in/);
+    assert.match(err, /^a\.jsonl: line 1: 9007199254740993 cannot be kept exactly.*\na\.jsonl: line 2: 9007199254740992 cannot .*\na\.jsonl: line 3: 1e400 cannot .*\na\.jsonl: line 5: the id 'key' must be .*\n$/);
+    assert.deepEqual(await rows(), [{ key: 4, n: 4, _id: "4" }]);
+  }));
+
+test("--replace without a single record changes nothing, and the exit code says so", () =>
+  inProject(async ({ folder, write, load, loadWith, rows }) => {
+    write("a.jsonl", '{"key":"a"}\n');
+    await load("a.jsonl", "--id", "key");
+    write("empty.jsonl", "\n");
+    write("empty.json", "[]");
+    write("empty.csv", "key\n");
+    const left = "toolsrv load: there is no record to load; collection 'things' is left as it was\n";
+    const table: readonly (readonly [what: string, ended: Ended, err: string])[] = [
+      ["empty stdin", await loadWith({ stdin: "" }, () => undefined, "-", "--collection", "things", "--replace"), left],
+      ["no lines", await load("empty.jsonl", "--replace"), left],
+      ["no elements", await load("empty.json", "--replace"), left],
+      ["no rows", await load("empty.csv", "--replace"), left],
+      ["a mistyped id", await load("a.jsonl", "--replace", "--id", "kye"), `a.jsonl: line 1: no id: 'kye' is missing\n${left}`],
+    ];
+    for (const [what, { code, out, err }, want] of table) {
+      assert.equal(code, EXIT.FINDINGS, what);
+      assert.equal(out, "", what);
+      assert.equal(err, want, what);
+      assert.deepEqual(await rows(), [{ key: "a", _id: "a" }], what);
+    }
+    assert.deepEqual(leftovers(folder), []);
+  }));
+
+test("--text with a field that no record has a text at stores nothing", () =>
+  inProject(async ({ folder, write, load, rows }) => {
+    write("a.jsonl", '{"title":"one","year":1}\n{"title":"two","year":2}\n');
+    for (const [fields, absent] of [["titel", "'titel'"], ["title,boddy", "'boddy'"], ["year", "'year'"], ["titel,boddy", "'titel' or 'boddy'"]] as const) {
+      const { code, out, err } = await load("a.jsonl", "--text", fields);
+      assert.equal(code, EXIT.USAGE);
+      assert.equal(out, "");
+      assert.equal(err, `toolsrv load: no record has a text at ${absent}, which --text names; nothing is stored\n`);
+    }
+    // The refused loads left no settings behind that would be in the way of the right one.
+    assert.equal((await load("a.jsonl", "--text", "title")).code, EXIT.OK);
+    assert.equal((await load("a.jsonl", "--text", "titel", "--replace")).code, EXIT.USAGE);
+    assert.equal((await rows()).length, 2);
+    assert.deepEqual(leftovers(folder), []);
+  }));
+
+test("--text with a wrong name is noticed after many records too, and then replaces nothing", () =>
+  inProject(async ({ write, load, rows }) => {
+    write("a.jsonl", Array.from({ length: 3000 }, (_, n) => `{"title":"t${n}"}`).join("\n"));
+    const added = await load("a.jsonl", "--text", "titel");
+    assert.equal(added.code, EXIT.USAGE);
+    assert.match(added.err, /^toolsrv load: no record has a text at 'titel', which --text names; 3000 records are stored with vectors that lack it; correct --text and load them again with --replace\n$/);
+    assert.equal((await load("a.jsonl", "--text", "title", "--replace")).code, EXIT.OK);
+    assert.match((await load("a.jsonl", "--text", "titel", "--replace")).err, /nothing is stored\n$/);
+    write("b.jsonl", `${Array.from({ length: 3000 }, (_, n) => `{"title":"t${n}"}`).join("\n")}\n{"note":"late"}`);
+    assert.equal((await load("b.jsonl", "--text", "title,note", "--replace")).code, EXIT.OK);
+    assert.equal((await rows()).length, 3001);
+  }));
+
+test("an option without a value is refused before anything is read", () =>
+  inProject(async ({ folder, write, load }) => {
+    write("a.jsonl", '{"a":"x"}\n');
+    for (const word of ["--id=", "--text=", "--types=", "--env-file="]) {
+      const { code, err } = await load("a.jsonl", word);
+      assert.equal(code, EXIT.USAGE, word);
+      assert.match(err, /^toolsrv load: --[a-z-]+ needs a value/, word);
+    }
+    assert.match((await load("a.jsonl", "--text", "a,,b")).err, /--text takes fields separated by commas, not 'a,,b'/);
+    assert.ok(!existsSync(join(folder, "data")));
+  }));
+
+test("a load that waits for standard input ends at the first signal", () =>
+  inProject(async ({ folder, loadWith, rows, write, load }) => {
+    write("a.jsonl", '{"key":"a"}\n');
+    await load("a.jsonl");
+    for (const [name, code] of [["SIGINT", EXIT.INTERRUPTED], ["SIGTERM", EXIT.TERMINATED]] as const) {
+      const silent = new PassThrough();
+      silent.write('{"key":"b"}\n');
+      const ended = await loadWith({}, (io) => {
+        Object.assign(io, { stdin: silent });
+        setTimeout(() => io.interrupt(name), 200);
+      }, "-", "--collection", "things", "--replace");
+      assert.equal(ended.code, code);
+      assert.equal(ended.err, "interrupted before anything changed in collection things; run the same command again to go on\n");
+      assert.deepEqual(await rows(), [{ key: "a", _id: "1" }]);
+    }
+    assert.deepEqual(leftovers(folder), []);
+  }));
+
+test("values of JSON lines are stored as the catalog's parameters compare them, as those of CSV are", () =>
+  inProject(async ({ write, load, rows }) => {
+    write("a.jsonl", '{"name":"x","size":"12","made":"2024-05-06T10:00:00+02:00","seen":"yes"}\n{"name":"y","size":7.5,"made":"Jun 12 1998"}\n{"name":"z","made":"yesterday"}\n');
+    write("tools.yaml", `${catalog()}      - { name: was_seen, path: seen, dtype: boolean, op: exists }\n`);
+    const { code, err } = await load("a.jsonl");
+    assert.equal(code, EXIT.FINDINGS);
+    assert.match(err, /^a\.jsonl: line 3: made: "yesterday" is not a datetime; it must be a date \(2026-04-13\) or an RFC 3339 time/);
+    assert.deepEqual(await rows(), [{ name: "x", size: 12, made: "2024-05-06T08:00:00Z", seen: "yes", _id: "1" }, { name: "y", size: 7.5, made: "1998-06-12", _id: "2" }]);
+  }));
+
+/** Tables of collections that were being built. */
+function leftovers(folder: string): readonly unknown[] {
+  const db = new Database(join(folder, "data/store.db"));
+  try {
+    return db.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%replace%'").all();
+  } finally {
+    db.close();
+  }
+}
 
 test("the paths of guards get an index", () =>
   inProject(async ({ folder, write, load }) => {

@@ -108,10 +108,11 @@ test("a native part of another Node, or one that is not built, says what to run"
   const otherMachine = Object.assign(new Error(`${file}: invalid ELF header`), { code: "ERR_DLOPEN_FAILED" });
   const unbuilt = new Error(`Could not locate the bindings file. Tried:\n → /p/node_modules/better-sqlite3/build/better_sqlite3.node\n → ${file}`);
   const absent = Object.assign(new Error("Cannot find package 'sade' imported from /p/dist/main.js"), { code: "ERR_MODULE_NOT_FOUND" });
+  const native = `the compiled part of better-sqlite3 does not load on Node ${process.versions.node}; run: npm rebuild better-sqlite3`;
   const table: readonly (readonly [Error, string])[] = [
-    [otherNode, `the native part of better-sqlite3 was built for another Node than this ${process.version}; run: npm rebuild better-sqlite3`],
-    [otherMachine, `the native part of better-sqlite3 cannot be loaded by Node ${process.version} on ${process.platform}-${process.arch}; run: npm rebuild better-sqlite3`],
-    [unbuilt, "the native part of better-sqlite3 is not built; run: npm rebuild better-sqlite3"],
+    [otherNode, native],
+    [otherMachine, native],
+    [unbuilt, native],
     [absent, "the package sade is not installed; run: npm install"],
   ];
   for (const [error, want] of table) {

@@ -26,6 +26,7 @@ function probe(body: Body = async () => 0): { readonly spec: CommandSpec; readon
     options: [
       { name: "env-file", value: "FILE", help: "a file" },
       { name: "version", value: "N", help: "a number" },
+      { name: "tag", value: "TEXT", mayBeEmpty: true, help: "a text" },
       { name: "live", help: "a switch" },
       { name: "at", value: "PORT", optional: (word) => /^\d+$/.test(word), help: "a number that may be left out" },
       { name: "meta-tools", default: true, help: "a switch that is on" },
@@ -56,7 +57,7 @@ test("words reach a command as the table describes them", async () => {
     [["a.yaml", "--no-meta-tools", "--meta-tools"], { args: ["a.yaml"], options: { "meta-tools": true } }],
     [["--env-file", ".env", "a.yaml"], { args: ["a.yaml"], options: { "env-file": ".env", "meta-tools": true } }],
     [["--env-file=a=b", "a.yaml"], { args: ["a.yaml"], options: { "env-file": "a=b", "meta-tools": true } }],
-    [["--env-file=", "a.yaml"], { args: ["a.yaml"], options: { "env-file": "", "meta-tools": true } }],
+    [["--tag=", "a.yaml"], { args: ["a.yaml"], options: { tag: "", "meta-tools": true } }],
     [["--env-file=--live", "a.yaml"], { args: ["a.yaml"], options: { "env-file": "--live", "meta-tools": true } }],
     [["--env-file", "one", "a.yaml", "--env-file", "two"], { args: ["a.yaml"], options: { "env-file": "two", "meta-tools": true } }],
     [["--version", "2", "a.yaml"], { args: ["a.yaml"], options: { version: "2", "meta-tools": true } }],
@@ -93,6 +94,8 @@ test("a usage error is one line and the command's usage, exit 2", async () => {
     [["probe", "a", "-x"], "toolsrv probe: unknown option -x"],
     [["probe", "a", "--live=yes"], "toolsrv probe: --live takes no value"],
     [["probe", "a", "--env-file"], "toolsrv probe: --env-file needs a value: --env-file FILE"],
+    [["probe", "a", "--env-file="], "toolsrv probe: --env-file needs a value: --env-file FILE"],
+    [["probe", "a", "--env-file", ""], "toolsrv probe: --env-file needs a value: --env-file FILE"],
     [["probe", "a", "--env-file", "--live"], "toolsrv probe: --env-file needs a value; one that starts with -- is written --env-file=--live"],
     [["probe", "a", "--watch"], "toolsrv probe: --watch is not available in this version"],
   ];

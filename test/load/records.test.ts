@@ -79,7 +79,29 @@ test("CSV round-trips whatever is quoted", async () => {
   );
 });
 
-const plain: ConvertOptions = { idPath: null, textPaths: null, snakeCase: false, types: new Map() };
+test("a number that JSON.parse would change is an error with its line, and the rest goes on", async () => {
+  const table: readonly (readonly [number: string, isCarried: boolean])[] = [
+    ["9007199254740991", true], ["-9007199254740991", true], ["9007199254740992", false], ["9007199254740993", false], ["-12345678901234567890", false],
+    ["1e308", true], ["1e309", false], ["1e400", false], ["-1E+400", false], ["0.1", true], ["3.14159265358979323846", true], ["1e-400", false], ["0e-400", true], ["0.000e999", true],
+    ["1e20", true], [`1${"0".repeat(400)}.5`, false], [`0.${"0".repeat(400)}1`, false], ["0", true], ["-0", true],
+  ];
+  for (const [number, carried] of table) {
+    const [first, second] = values(await read(`{"n":[{"a\\"1e999":${number}}]}\n{"n":2}`, "jsonl"));
+    if (carried) assert.deepEqual(first, { n: [{ 'a"1e999': Number(number) }] }, number);
+    else assert.match(String(first), /^line 1: -?[\d.eE+-]{1,40}…? cannot be kept exactly as a number; write it as a text, in quotes$/, number);
+    assert.deepEqual(second, { n: 2 });
+    assert.equal(JSON.stringify(values(await read(`["${number} \\" ${number}"]`, "json"))), JSON.stringify([`${number} " ${number}`]), "a text keeps its digits");
+  }
+  assert.deepEqual(values(await read('[1,\n9007199254740993,\n2]', "json")), [1, "record 2 (line 2): 9007199254740993 cannot be kept exactly as a number; write it as a text, in quotes", 2]);
+});
+
+test("numbers are judged in linear time", async () => {
+  const startedMs = performance.now();
+  for (const text of ["1".repeat(1_000_000), `"${"1e999\\\"".repeat(100_000)}"`, `[${"1,".repeat(300_000)}9007199254740993]`]) await read(text, "jsonl");
+  assert.ok(performance.now() - startedMs < 5000);
+});
+
+const plain: ConvertOptions = { idPath: null, textPaths: null, snakeCase: false, types: new Map(), declared: new Map() };
 const refusal = (value: unknown, options: Partial<ConvertOptions> = {}): string => {
   try {
     convertRecord(value, 1, { ...plain, ...options });
@@ -95,10 +117,10 @@ test("without an id field the record's number is its id", () => {
   assert.equal(convertRecord({ key: { n: 5 } }, 1, { ...plain, idPath: "key.n" }).id, "5");
 });
 
-test("a record without its id, or with one that is no text or number, is refused", () => {
+test("a record without its id, or with one that is no text or whole number, is refused", () => {
   assert.equal(refusal({ a: 1 }, { idPath: "key" }), "no id: 'key' is missing");
-  assert.equal(refusal({ key: "" }, { idPath: "key" }), "the id 'key' must be a text or a number");
-  assert.equal(refusal({ key: true }, { idPath: "key" }), "the id 'key' must be a text or a number");
+  assert.equal(refusal({ key: "" }, { idPath: "key" }), "the id 'key' must be a text or a whole number within ±9007199254740991");
+  assert.equal(refusal({ key: true }, { idPath: "key" }), "the id 'key' must be a text or a whole number within ±9007199254740991");
   assert.match(refusal({ key: "x".repeat(513) }, { idPath: "key" }), /longer than 512 bytes/);
 });
 
@@ -136,6 +158,19 @@ test("dates become instants in one spelling; what is none, could be two, or has 
     ["06/07/1998", undefined], ["1998-02-30", undefined], ["1998-13-01", undefined], ["1998", undefined], ["Foo 12 1998", undefined], ["", undefined],
   ];
   for (const [text, want] of table) assert.equal(parseDate(text), want, text);
+});
+
+test("values take the type that the catalog compares them as, where they can; lists by member", () => {
+  const declared = new Map([["d", "datetime"], ["i", "integer"], ["f", "float"], ["b", "boolean"], ["k", "keyword"], ["l", "keyword[]"]] as const);
+  const fit = (value: unknown): unknown => convertRecord(value, 1, { ...plain, declared }).record;
+  assert.deepEqual(fit({ d: "2024-05-06T10:00:00+02:00", i: "12", f: "1e3", b: "no", k: 5, l: "a, b" }), { d: "2024-05-06T08:00:00Z", i: 12, f: 1000, b: false, k: "5", l: ["a", "b"] });
+  assert.deepEqual(fit({ d: ["Jun 12 1998"], i: [1, "2"], k: [5, "x"], l: [1, "b"] }), { d: ["1998-06-12"], i: [1, 2], k: ["5", "x"], l: ["1", "b"] });
+  assert.deepEqual(fit({ d: " ", i: 1.5, f: null, b: 1, k: "", l: null }), { d: null, i: 1.5, f: null, b: true, k: "", l: null });
+  assert.deepEqual(fit({ d: { from: 1 }, k: { x: 1 } }), { d: { from: 1 }, k: { x: 1 } });
+  assert.match(refusal({ d: "yesterday" }, { declared }), /^d: "yesterday" is not a datetime; it must be a date/);
+  assert.equal(refusal({ i: "9007199254740993" }, { declared }), 'i: "9007199254740993" is not an integer');
+  assert.equal(refusal({ f: "1e400" }, { declared }), 'f: "1e400" is not a float');
+  assert.deepEqual(convertRecord({ i: "12" }, 1, { ...plain, declared, types: new Map([["i", "keyword"]]) }).record, { i: "12" });
 });
 
 test("the embedded text is every text in the record's order, or those that are named; dates are none", () => {

@@ -1,17 +1,18 @@
 /** `toolsrv load`: fills a collection of an embedded store. The only command that writes to one. */
 import { resolve } from "node:path";
 import type { Compiled } from "../../compile.js";
-import { LOAD_TYPES, snakeCase, type LoadType } from "../../load/convert.js";
-import type { LoadCounts } from "../../load/load.js";
+import { type ConvertOptions, LOAD_TYPES, snakeCase, type LoadType } from "../../load/convert.js";
+import type { LoadResult } from "../../load/load.js";
 import { createProgress } from "../../load/progress.js";
 import { decode, formatOf, readRecords } from "../../load/source.js";
 import { loadTarget, type LoadTarget } from "../../load/target.js";
 import { openCatalog, type OpenedCatalog } from "../../printers/open-catalog.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
+import { interruptedCode } from "../io.js";
 
-/** The command line, understood. */
-interface Order {
+/** The options, checked. */
+interface LoadOptions {
   readonly connection: string;
   readonly collection: string;
   /** As written; "-" is standard input. */
@@ -23,16 +24,16 @@ interface Order {
   readonly replace: boolean;
 }
 
-/** Bad records told one by one; the rest are counted. */
+/** Bad records that are printed one by one; the rest are counted. */
 const MAX_SHOWN = 20;
 
 export const run: CommandModule["run"] = async (invocation, io) => {
-  const order = readOrder(invocation);
+  const wanted = readOptions(invocation);
   const catalog = await openCatalog(invocation, io);
   if (catalog === null) return EXIT.USAGE;
-  if (order.source !== "-" && !(await io.host.exists(resolve(io.cwd, order.source)))) throw new UsageError(`there is no file '${order.source}'`);
+  if (wanted.source !== "-" && !(await io.host.exists(resolve(io.cwd, wanted.source)))) throw new UsageError(`there is no file '${wanted.source}'`);
   try {
-    return await load(order, loadTarget(await filled(catalog), order.connection, order.collection, catalog.base), io);
+    return await load(wanted, loadTarget(await filled(catalog), wanted.connection, wanted.collection, catalog.base), io);
   } catch (error) {
     const problem = await problemOf(error);
     if (problem === null) throw error;
@@ -49,25 +50,26 @@ async function filled({ compiled, env }: OpenedCatalog): Promise<Compiled> {
   return { ...compiled, plans: { ...plans, connections, embeddings } };
 }
 
-function readOrder({ args, options }: Invocation): Order {
+function readOptions({ args, options }: Invocation): LoadOptions {
   const text = (name: string): string | null => (typeof options[name] === "string" ? options[name] : null);
-  const required = (name: string, what: string): string => {
-    const value = text(name);
-    if (value === null || value === "") throw new UsageError(`--${name} is missing: ${what}`);
-    return value;
-  };
   const source = args[1] ?? "";
   if (source !== "-" && formatOf(source) === null) throw new UsageError(`'${source}' is not a .jsonl, .json or .csv file; give '-' to read standard input`);
   return {
-    connection: required("connection", "the catalog's connection to fill"),
-    collection: required("collection", "the collection to fill"),
+    connection: text("connection") ?? "",
+    collection: text("collection") ?? "",
     source,
     id: text("id"),
-    text: text("text")?.split(",").map((path) => path.trim()).filter((path) => path !== "") ?? null,
+    text: readPaths("text", text("text")),
     snakeCase: options["snake-case"] === true,
     types: readTypes(text("types") ?? ""),
     replace: options["replace"] === true,
   };
+}
+
+function readPaths(name: string, list: string | null): readonly string[] | null {
+  const paths = list?.split(",").map((path) => path.trim()) ?? null;
+  if (paths?.includes("") === true) throw new UsageError(`--${name} takes fields separated by commas, not '${list}'`);
+  return paths;
 }
 
 function readTypes(text: string): ReadonlyMap<string, LoadType> {
@@ -81,73 +83,111 @@ function readTypes(text: string): ReadonlyMap<string, LoadType> {
   return types;
 }
 
-async function load(order: Order, target: LoadTarget, io: Io): Promise<number> {
+async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<number> {
   const [{ openEmbedder }, { Writer }, { loadRecords }, { isCollectionName }] = await Promise.all([
     import("../../../runtime/embed/table.js"), import("../../load/writer.js"), import("../../load/load.js"), import("../../../runtime/adapters/sqlite/layout.js"),
   ]);
-  if (!isCollectionName(order.collection)) throw new UsageError(`'${order.collection}' cannot be the name of a collection`);
+  if (!isCollectionName(wanted.collection)) throw new UsageError(`'${wanted.collection}' cannot be the name of a collection`);
   const startedMs = io.host.monotonic();
   const embedder = await openEmbedder({ ...target.embedding, config: {} });
   const dims = embedder.dims ?? (await embedder.embed(["dimensions"], io.signal))[0]?.length ?? 0;
   const embeddedBy = `${embedder.provider}/${embedder.model}`;
   const writer = await Writer.open({
-    file: target.file, collection: order.collection, replace: order.replace, indexPaths: target.indexPaths,
-    embedding: { embeddedBy, dims, text: order.text?.join(",") ?? "" },
+    file: target.file, collection: wanted.collection, replace: wanted.replace, indexPaths: target.indexPaths,
+    embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "" },
   });
+  let finished = false;
   try {
-    const progress = createProgress(io.stderr, `loading ${order.collection}`, io.host.monotonic);
-    const size = order.source === "-" ? null : await io.host.size(resolve(io.cwd, order.source));
-    const bytes = countBytes(order.source === "-" ? io.stdin : io.host.stream(resolve(io.cwd, order.source)));
-    const problems = problemPrinter(order.source, progress.clear, io);
-    const format = formatOf(order.source);
-    const counts = await loadRecords(readRecords(decode(bytes.chunks), format), convertOptions(order, target, format === "csv"), embedder, writer, {
+    const progress = createProgress(io.stderr, `loading ${wanted.collection}`, io.host.monotonic);
+    const size = wanted.source === "-" ? null : await io.host.size(resolve(io.cwd, wanted.source));
+    const bytes = countBytes(wanted.source === "-" ? io.stdin : io.host.stream(resolve(io.cwd, wanted.source)), shownSource(wanted), io.signal);
+    const problems = problemPrinter(shownSource(wanted), progress.clear, io);
+    const result = await loadRecords(readRecords(decode(bytes.chunks), formatOf(wanted.source)), convertOptions(wanted, target), embedder, writer, {
       onBad: problems.add,
       onBatch: (sofar) => progress.update(sofar.added + sofar.updated + sofar.unchanged, bytes.read(), size),
     }, io.signal);
     progress.clear();
     problems.end();
     if (io.signal.aborted) {
-      io.stderr.write(`interrupted after ${counts.added + counts.updated} records; run the same command again to go on\n`);
-      return EXIT.FINDINGS;
+      io.stderr.write(`interrupted ${wanted.replace ? `before anything changed in collection ${wanted.collection}` : `after ${result.added + result.updated} records`}; run the same command again to go on\n`);
+      return interruptedCode(io.signal.reason);
+    }
+    const problem = whyUnfinished(result, wanted);
+    if (problem !== null) {
+      io.stderr.write(`toolsrv load: ${problem.text}\n`);
+      return problem.code;
     }
     writer.finish();
-    io.stdout.write(`${summary(counts)} in collection ${order.collection} of ${target.path} (${embeddedBy}, ${dims} dimensions, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s)\n`);
-    return counts.bad > 0 ? EXIT.FINDINGS : EXIT.OK;
+    finished = true;
+    io.stdout.write(`${summary(result)} in collection ${wanted.collection} of ${target.path} (${embeddedBy}, ${dims} dimensions, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s)\n`);
+    return result.bad > 0 ? EXIT.FINDINGS : EXIT.OK;
   } finally {
+    if (!finished) writer.abandon();
     writer.close();
   }
 }
 
-function convertOptions(order: Order, target: LoadTarget, isCsv: boolean) {
-  const name = (path: string): string => (order.snakeCase ? path.split(".").map((key) => snakeCase(key) || key).join(".") : path);
-  const declared = isCsv ? [...target.types] : [];
+/** Why a load that read its whole input is no success; then no collection is replaced. */
+function whyUnfinished({ added, updated, unchanged, absent }: LoadResult, { replace, collection }: LoadOptions): { readonly text: string; readonly code: number } | null {
+  const stored = added + updated;
+  if (absent.length > 0) {
+    const kept = replace || stored === 0 ? "nothing is stored" : `${stored} records are stored with vectors that lack it; correct --text and load them again with --replace`;
+    return { text: `no record has a text at ${absent.map((path) => `'${path}'`).join(" or ")}, which --text names; ${kept}`, code: EXIT.USAGE };
+  }
+  if (replace && stored + unchanged === 0) return { text: `there is no record to load; collection '${collection}' is left as it was`, code: EXIT.FINDINGS };
+  return null;
+}
+
+function convertOptions(wanted: LoadOptions, target: LoadTarget): ConvertOptions {
+  const name = (path: string): string => (wanted.snakeCase ? path.split(".").map((key) => snakeCase(key) || key).join(".") : path);
   return {
-    idPath: order.id === null ? null : name(order.id),
-    textPaths: order.text?.map(name) ?? null,
-    snakeCase: order.snakeCase,
-    types: new Map([...declared, ...[...order.types].map(([path, type]): [string, LoadType] => [name(path), type])]),
+    idPath: wanted.id === null ? null : name(wanted.id),
+    textPaths: wanted.text?.map(name) ?? null,
+    snakeCase: wanted.snakeCase,
+    types: new Map([...wanted.types].map(([path, type]) => [name(path), type])),
+    declared: target.types,
   };
 }
 
-function countBytes(stream: NodeJS.ReadableStream): { readonly chunks: AsyncIterable<unknown>; read(): number } {
+/** The bytes of a stream, counted; they end when `signal` aborts, also while the stream waits for input. */
+function countBytes(stream: NodeJS.ReadableStream, shown: string, signal: AbortSignal): { readonly chunks: AsyncIterable<unknown>; read(): number } {
   let read = 0;
   async function* chunks(): AsyncGenerator<unknown> {
-    for await (const chunk of stream) {
-      read += chunk.length;
-      yield chunk;
+    const input = stream[Symbol.asyncIterator]();
+    let stop = (): void => undefined;
+    const onAbort = (): void => stop();
+    signal.addEventListener("abort", onAbort);
+    try {
+      while (!signal.aborted) {
+        const stopped = new Promise<null>((resolve) => (stop = () => resolve(null)));
+        const next = await Promise.race([input.next(), stopped]);
+        if (next === null || next.done === true) return;
+        read += next.value.length;
+        yield next.value;
+      }
+    } catch (error) {
+      // Reading has no path in its error.
+      if (error instanceof Error && "syscall" in error && !("path" in error)) Object.assign(error, { path: shown });
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
     }
   }
   return { chunks: chunks(), read: () => read };
 }
 
-function problemPrinter(source: string, clear: () => void, io: Io): { add(place: string, problem: string): void; end(): void } {
+function shownSource({ source }: LoadOptions): string {
+  return source === "-" ? "standard input" : source;
+}
+
+function problemPrinter(shown: string, clear: () => void, io: Io): { add(place: string, problem: string): void; end(): void } {
   let seen = 0;
   return {
     add(place, problem) {
       seen++;
       if (seen > MAX_SHOWN) return;
       clear();
-      io.stderr.write(`${source === "-" ? "standard input" : source}: ${place}: ${problem}\n`);
+      io.stderr.write(`${shown}: ${place}: ${problem}\n`);
     },
     end() {
       if (seen > MAX_SHOWN) io.stderr.write(`and ${seen - MAX_SHOWN} more that could not be loaded\n`);
@@ -155,7 +195,7 @@ function problemPrinter(source: string, clear: () => void, io: Io): { add(place:
   };
 }
 
-function summary({ added, updated, unchanged, bad }: LoadCounts): string {
+function summary({ added, updated, unchanged, bad }: LoadResult): string {
   const parts = [`${added} added`, updated > 0 && `${updated} updated`, unchanged > 0 && `${unchanged} unchanged`, bad > 0 && `${bad} left out`];
   return parts.filter((part) => part !== false).join(", ");
 }
