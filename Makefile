@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check golden layout out out-check smoke conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -82,6 +82,11 @@ out: build
 smoke: out-check
 	@.ci/smoke 22
 	@.ci/smoke 24
+
+# The tarball of npm pack, installed in an empty folder, through the README's steps; skipped, with the reason, where npm
+# cannot fetch the dependencies.
+pack: build
+	@.ci/pack
 
 # The Rego tests against the real opa, compiled by Go where it is; skipped, with the reason, elsewhere.
 opa: build

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { parse } from "yaml";
+import { type Installation, nextSteps, packageJson } from "../../generator/cli/init-package.js";
 import { run } from "../../generator/cli/main.js";
 import { memoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
@@ -115,6 +116,53 @@ test("the name of the package is one that npm takes", async () => {
     await init(cwd, "--name", name);
     assert.equal(JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")).name, want);
   }
+});
+
+const zodVersion = "4.6.7";
+const installed = (resolved: string | undefined, root = "/app/node_modules/toolsrv"): Installation => ({
+  root, version: "0.1.0", zodVersion,
+  lock: resolved === undefined ? null : { packages: { "node_modules/toolsrv": { version: "0.1.0", resolved } } },
+});
+
+test("package.json takes toolsrv from where this one came, and asks the registry only if it was there", () => {
+  const table: readonly (readonly [what: string, installation: Installation, directory: string, want: string])[] = [
+    ["the registry", installed("https://registry.npmjs.org/toolsrv/-/toolsrv-0.1.0.tgz"), "/app/demo", "^0.1.0"],
+    ["another registry", installed("https://npm.example.com/toolsrv/-/toolsrv-0.1.0.tgz"), "/app/demo", "^0.1.0"],
+    ["a tarball", installed("file:toolsrv-0.1.0.tgz"), "/app", "file:toolsrv-0.1.0.tgz"],
+    ["a tarball beside", installed("file:../toolsrv-0.1.0.tgz"), "/app/demo", "file:../../toolsrv-0.1.0.tgz"],
+    ["a tarball on the web", installed("https://example.com/t.tgz"), "/app/demo", "https://example.com/t.tgz"],
+    ["git", installed("git+ssh://git@example.com/toolsrv.git#abc"), "/app/demo", "git+ssh://git@example.com/toolsrv.git#abc"],
+    ["a link, or a global one", installed(undefined), "/home/me/demo", "file:../../../app/node_modules/toolsrv"],
+    ["a checkout", installed(undefined, "/src/toolsrv"), "/src/demo", "file:../toolsrv"],
+    ["a lock that is none", { ...installed(undefined), lock: { packages: [1] } }, "/app/demo", "file:../node_modules/toolsrv"],
+  ];
+  for (const [what, installation, directory, want] of table) {
+    const { dependencies } = packageJson({ directory, name: "demo", hadCatalog: false, ownPackage: null }, installation);
+    assert.equal((dependencies as { toolsrv: string }).toolsrv, want, what);
+  }
+});
+
+test("beside a package.json of the user's own the next steps are commands that exist there", () => {
+  const state = { directory: "/app", name: "app", hadCatalog: false };
+  const tarball = installed("file:../it's/toolsrv-0.1.0.tgz");
+  const bare = nextSteps(".", { ...state, ownPackage: '{"name":"mine","type":"commonjs"}' }, tarball);
+  assert.equal(bare, [
+    "", "Next:", `  npm install '../it'\\''s/toolsrv-0.1.0.tgz' zod@^${zodVersion}`, "  npm pkg set type=module",
+    "  npx toolsrv load tools.yaml data/articles.jsonl --connection main --collection articles --id id --text title,body --types updated_at:datetime",
+    "  npx toolsrv build && node out/server.js", "", "package.json takes toolsrv from /it's/toolsrv-0.1.0.tgz; on another machine or in CI, name a place that is there.", "",
+  ].join("\n"));
+  const ready = nextSteps(".", { ...state, hadCatalog: true, ownPackage: '{"type":"module","dependencies":{"toolsrv":"1"},"devDependencies":{"zod":"4"}}' }, installed("https://registry.npmjs.org/toolsrv/-/toolsrv-0.1.0.tgz"));
+  assert.equal(ready, "\nNext:\n  npx toolsrv build && node out/server.js\n");
+  assert.match(nextSteps("x y", { ...state, ownPackage: "no json" }, tarball), /^\nNext:\n {2}cd 'x y'\n {2}npm install /);
+  for (const step of bare.matchAll(/npm run (\S+)/g)) assert.fail(`${step[0]}: there is no such script`);
+});
+
+test("without sample rows there is no script that loads them", async () => {
+  const cwd = emptyFolder();
+  writeFileSync(join(cwd, "tools.yaml"), "mine: true\n");
+  const { err } = await init(cwd);
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")).scripts), ["validate", "build", "start"]);
+  assert.match(err, /^\nNext:\n {2}npm install\n {2}npm run build && npm start\n/);
 });
 
 test("the sample rows have the fields that the catalog uses", () => {
