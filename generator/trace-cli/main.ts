@@ -14,7 +14,7 @@ import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
 import { demoEvents } from "./demo.js";
 import { collect, examine, limitsOf, previewCollect, printStats } from "./maintain.js";
-import { type CommandReader, nameOfPlace, type Place, placeFor, TraceCommandError, withReader, withWriter } from "./open.js";
+import { type CommandReader, nameOfPlace, type Place, placeFor, redactorFor, TraceCommandError, withReader, withWriter } from "./open.js";
 import { diffRuns, runList, showRun, watchRun } from "./show.js";
 import { exportRuns, importFrom } from "./transfer.js";
 
@@ -72,7 +72,8 @@ async function importCommand(invocation: Invocation, io: Io): Promise<number> {
   const source = given === undefined || given === "-" ? null : resolve(io.cwd, given);
   if (source !== null && !(await io.host.exists(source))) throw new TraceCommandError(`${given ?? ""} does not exist`);
   const place = await placeFor(invocation, io);
-  const counts = await withWriter(place, io, (writer) => importFrom(writer, source, io));
+  const redactor = redactorFor(invocation, io);
+  const counts = await withWriter(place, io, (writer) => importFrom(writer, source, redactor, io));
   io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${nameOfPlace(place)}\n`);
   return EXIT.OK;
 }
@@ -108,9 +109,10 @@ async function seedDemo(place: Place, io: Io): Promise<string> {
 async function view(invocation: Invocation, io: Io): Promise<number> {
   const file = resolve(io.cwd, invocation.args[1] ?? "");
   if (!(await io.host.exists(file))) throw new TraceCommandError(`${invocation.args[1] ?? ""} does not exist`);
+  const redactor = redactorFor(invocation, io);
   const directory = await mkdtemp(join(tmpdir(), "toolsrv-trace-view-"));
   try {
-    await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, io));
+    await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, redactor, io));
     // The file is served from a directory, whatever store is set.
     const kept = <T>(values: { readonly [name: string]: T }): { [name: string]: T } => Object.fromEntries(Object.entries(values).filter(([name]) => !/^(TRACE_SERVICE_|)store(_url|_schema|-url|-schema)?$/i.test(name)));
     return await serve({ args: ["serve"], options: { ...kept(invocation.options), "data-dir": directory, "read-only": true } }, { ...io, env: kept(io.env) });

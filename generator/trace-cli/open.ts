@@ -4,7 +4,9 @@
  */
 import { join, resolve } from "node:path";
 import { readInstance } from "../../runtime/trace/service.js";
-import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError } from "../../runtime/trace/settings.js";
+import { settingsOf } from "../../runtime/serve/trace.js";
+import { createRedactor, type Detector, type Redactor } from "../../runtime/trace/ingest/redact.js";
+import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError, type SettingName, type Settings } from "../../runtime/trace/settings.js";
 import type { Incoming, Run, RunExtended } from "../../runtime/trace/model.js";
 import type { DatabaseOptions } from "../../runtime/trace/store/postgres/driver.js";
 import type { OpenDatabase } from "../../runtime/trace/store/postgres/command.js";
@@ -27,27 +29,42 @@ export class TraceCommandError extends Error {
 export type Place = { readonly kind: "directory"; readonly layout: Layout } | { readonly kind: "database"; readonly database: DatabaseOptions; readonly name: string };
 
 /**
- * What `--store`, `--store-url`, `--store-schema` and `--data-dir`, their variables or defaults name. Nothing else of the
- * settings matters to a command. @throws UsageError for a store that can't be one.
+ * Some of the service's settings, from flags, variables and the settings file; the others have their defaults, as a
+ * command must not fail because of a setting that does not concern it. @throws UsageError
  */
-export async function placeFor({ options }: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback = "trace"): Promise<Place> {
-  const given = environmentSettings(io.env);
-  const own = ["store", "store_url", "store_schema"] as const;
-  const pick = (value: (name: string) => unknown): { [name: string]: unknown } => Object.fromEntries(own.flatMap((name) => (value(name) === undefined ? [] : [[name, value(name)]])));
-  const { store, store_url, store_schema } = usable(() =>
-    resolveSettings(
+function settingsFor({ options }: Pick<Invocation, "options">, { env, cwd }: Pick<Io, "env" | "cwd">, names: readonly SettingName[]): Settings {
+  const config = textOf(options["config"]) ?? textOf(env[`${PREFIX}CONFIG`]);
+  const pick = (value: (name: string) => unknown): { [name: string]: unknown } => Object.fromEntries(names.flatMap((name) => (value(name) === undefined ? [] : [[name, value(name)]])));
+  return usable(() => {
+    const variables = environmentSettings(env);
+    const file = config === undefined ? {} : settingsOf(resolve(cwd, config));
+    return resolveSettings(
       { from: flagOf, given: pick((name) => options[name.replaceAll("_", "-")]) },
-      { from: (name) => `${PREFIX}${name.toUpperCase()}`, given: pick((name) => given[name]) },
-    ),
-  );
+      { from: (name) => `${PREFIX}${name.toUpperCase()}`, given: pick((name) => variables[name]) },
+      { from: (name) => `${name} in ${config ?? ""}`, given: pick((name) => file[name]) },
+    );
+  });
+}
+
+/** What takes secrets out of imported events, as the service does at ingestion; `null` when nothing is looked for. @throws UsageError */
+export function redactorFor(invocation: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">): Redactor | null {
+  const { redact_patterns, redact_detectors, redact_replacement } = settingsFor(invocation, io, ["redact_patterns", "redact_detectors", "redact_replacement"]);
+  return createRedactor({ patterns: redact_patterns, detectors: redact_detectors as readonly Detector[], replacement: redact_replacement });
+}
+
+/** What `--store`, `--store-url`, `--store-schema` and `--data-dir`, their variables, the settings file or defaults name. @throws UsageError for a store that can't be one */
+export async function placeFor(invocation: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback = "trace"): Promise<Place> {
+  const { options } = invocation;
+  const { store, store_url, store_schema, db_filename, blob_subdir } = settingsFor(invocation, io, ["store", "store_url", "store_schema", "db_filename", "blob_subdir"]);
   if (store === "postgres") {
     const database = { url: store_url ?? "", schema: store_schema };
     const { placeOf } = await import("../../runtime/trace/store/postgres/driver.js");
     return { kind: "database", database, name: placeOf(database) };
   }
-  const flag = options["data-dir"];
-  const directory = typeof flag === "string" ? flag : (textOf(given["data_dir"]) ?? join(io.env["HOME"] ?? io.cwd, ".toolsrv", fallback));
-  return { kind: "directory", layout: layoutOf(resolve(io.cwd, directory), textOf(given["db_filename"]), textOf(given["blob_subdir"])) };
+  const config = textOf(options["config"]) ?? textOf(io.env[`${PREFIX}CONFIG`]);
+  const inFile = config === undefined ? undefined : textOf(settingsOf(resolve(io.cwd, config))["data_dir"]);
+  const directory = textOf(options["data-dir"]) ?? textOf(io.env[`${PREFIX}DATA_DIR`]) ?? inFile ?? join(io.env["HOME"] ?? io.cwd, ".toolsrv", fallback);
+  return { kind: "directory", layout: layoutOf(resolve(io.cwd, directory), db_filename, blob_subdir) };
 }
 
 function usable<T>(settings: () => T): T {

@@ -88,7 +88,7 @@ function runLine(run: RunExtended): string {
   const length = run.duration_ms === null ? "…" : `${run.duration_ms} ms`;
   const error = run.error_message === null ? "" : `  ✗ ${firstLine(run.error_message)}`;
   const tags = run.tags.length === 0 ? "" : `  [${visible(run.tags.join(", "))}]`;
-  return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${run.name ?? ""}${tags}${error}`;
+  return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${visible(run.name ?? "")}${tags}${error}`;
 }
 
 function firstLine(text: string): string {

@@ -1,11 +1,15 @@
 /** Traces as files: exports that can be read back with everything in them, and the data of the existing system. */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { gunzipSync } from "node:zlib";
-import { readFile, realpath, stat } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
 import Database from "better-sqlite3";
 import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
+import type { Redactor } from "../../runtime/trace/ingest/redact.js";
 import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
 import { parseTime } from "../../runtime/trace/time.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
@@ -23,17 +27,44 @@ export async function exportRuns(reader: CommandReader, { args, options }: Invoc
   if (!all && runId === undefined) throw new UsageError("trace export takes a run, or --all");
   if (options["format"] !== undefined && options["format"] !== "jsonl") throw new UsageError(`--format takes jsonl, not '${String(options["format"])}'`);
   const ids = all ? await reader.runIds() : [runId ?? ""];
+  const lines = exportLines(reader, ids, all);
   const output = options["output"] ?? "-";
-  const lines: string[] = [];
-  const write = output === "-" ? (text: string) => io.stdout.write(text) : (text: string) => void lines.push(text);
+  if (output === "-") for await (const line of lines) io.stdout.write(line);
+  else await writeLines(resolve(io.cwd, String(output)), lines);
+  return EXIT.OK;
+}
+
+/** One line at a time: a set of traces may be larger than memory. With `all`, a run that is deleted meanwhile is left out. */
+async function* exportLines(reader: CommandReader, ids: readonly string[], all: boolean): AsyncGenerator<string> {
   for (const id of ids) {
     const run = await reader.run(id);
+    if (run === null && all) continue;
     if (run === null) throw new TraceCommandError(`no run ${id}`);
-    write(`${JSON.stringify({ _kind: "run", ...run })}\n`);
-    for await (const step of reader.steps(id, { payloads: true })) write(`${JSON.stringify({ _kind: "event", ...step })}\n`);
+    yield `${JSON.stringify({ _kind: "run", ...run })}\n`;
+    for await (const step of reader.steps(id, { payloads: true })) yield `${JSON.stringify({ _kind: "event", ...step })}\n`;
   }
-  if (output !== "-") await io.host.write(join(io.cwd, String(output)), lines.join(""));
-  return EXIT.OK;
+}
+
+/** Writes a file beside its place first, so that an export that fails leaves what was there; a pipe or a device is written as it is. */
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  try {
+    const there = await stat(path).catch(() => null);
+    if (there?.isDirectory() === true) throw new TraceCommandError(`${path} can't be written: it is a directory`);
+    if (there !== null && !there.isFile()) return await pipeline(lines, createWriteStream(path));
+    const target = there === null ? path : await realpath(path);
+    const beside = `${target}.${randomUUID()}.new`;
+    await mkdir(dirname(target), { recursive: true });
+    try {
+      await pipeline(lines, createWriteStream(beside, there === null ? {} : { mode: there.mode & 0o777 }));
+      await rename(beside, target);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === undefined || error instanceof TraceCommandError ? error : new TraceCommandError(`${path} can't be written: ${message}`);
+  }
 }
 
 /** Counts of an import. */
@@ -44,8 +75,8 @@ export interface Imported {
 }
 
 /** `trace import`: an export of this service or of the existing one, or that one's data directory. */
-export async function importFrom(writer: CommandWriter, source: string | null, io: Io): Promise<Imported> {
-  const importer = new Importer(writer, io);
+export async function importFrom(writer: CommandWriter, source: string | null, redactor: Redactor | null, io: Io): Promise<Imported> {
+  const importer = new Importer(writer, redactor, io);
   const isDirectory = source !== null && (await stat(source).catch(() => null))?.isDirectory() === true;
   if (isDirectory) await importDirectory(importer, source);
   else await importLines(importer, source, io);
@@ -58,7 +89,11 @@ class Importer {
   #batch: Incoming[] = [];
   readonly #newId;
 
-  constructor(private readonly writer: CommandWriter, private readonly io: Io) {
+  constructor(
+    private readonly writer: CommandWriter,
+    private readonly redactor: Redactor | null,
+    private readonly io: Io,
+  ) {
     this.#newId = createIdSource(io.host.now);
   }
 
@@ -69,7 +104,7 @@ class Importer {
 
   async event(fields: Fields, where: string): Promise<void> {
     const payload = fields["full_payload"] ?? fields["payload"];
-    const event = readEvent({ ...fields, payload }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 });
+    const event = readEvent({ ...fields, payload }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 }, this.redactor);
     if (typeof event === "string") {
       this.skip(where, event);
       return;
@@ -97,13 +132,14 @@ class Importer {
 
   async finish(): Promise<Imported> {
     await this.flush();
+    const clean = (text: string): string => this.redactor?.text(text) ?? text;
     for (const [id, run] of this.#runs) {
       const facts = {
         status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
         completedAt: parseTime(run["completed_at"]),
-        tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string") : [],
-        error: typeof run["error_message"] === "string" ? run["error_message"] : null,
-        graph: typeof run["graph_definition"] === "string" ? run["graph_definition"] : null,
+        tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string").map(clean) : [],
+        error: typeof run["error_message"] === "string" ? clean(run["error_message"]) : null,
+        graph: typeof run["graph_definition"] === "string" ? clean(run["graph_definition"]) : null,
       };
       const startedAt = parseTime(run["started_at"]);
       if (await this.writer.restore(id, { ...facts, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;

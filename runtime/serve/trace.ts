@@ -71,8 +71,8 @@ export function traceSettings(flags: GivenSettings, environment: { readonly [nam
   );
 }
 
-/** @throws SettingError */
-function settingsOf(file: string): GivenSettings {
+/** The settings of a file. @throws SettingError */
+export function settingsOf(file: string): GivenSettings {
   const read = readSettingsFile(file);
   if ("problem" in read) throw new SettingError(`the settings file ${file} ${read.problem}`);
   return read.settings;

@@ -90,10 +90,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
   const started = monotonic();
   const context: HandlerContext = {
     settings, version: options.version, store, intake, queue, counters, hub, exporter, document: options.document, docs: docsPage(options.document),
-    redactor: createRedactor({
-      ...redact,
-      onBadPattern: (pattern, reason) => log.warn("a redact pattern is no regular expression and is left out", { pattern, reason }),
-    }),
+    redactor: createRedactor(redact),
     reading: { summaryChars: settings.summary_max_chars, newId: createIdSource(now), nowUs: () => Math.floor(now() * 1000) },
     uptimeS: () => (monotonic() - started) / 1000,
   };

@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { DETECTOR_NAMES, type Detector } from "./ingest/redact.js";
+import { DETECTOR_NAMES, type Detector, patternProblem } from "./ingest/redact.js";
 import { PRICES_AS_OF } from "./record/price-table.js";
 
 interface SettingRow {
@@ -55,7 +55,7 @@ export const SETTINGS = rows({
   max_age_days: { kind: "number", default: 0, min: 0, help: "ended runs that started before are deleted; 0 keeps every age" },
   stale_run_timeout_s: { kind: "number", default: 3600, min: 0, above: true, help: "a running run without events for so long is failed as interrupted" },
   settle_run_timeout_s: { kind: "number", default: 60, min: 0, above: true, help: "a run whose root never came and in which nothing is open ends after so long" },
-  redact_patterns: { kind: "list", default: [], help: "regular expressions whose matches are replaced before anything is stored" },
+  redact_patterns: { kind: "list", default: [], help: "regular expressions (linear time: no lookahead, no backreference) whose matches are replaced before anything is stored" },
   redact_replacement: { kind: "text", default: "[REDACTED]", help: "what takes their place" },
   redact_detectors: { kind: "list", default: ["api_keys", "jwts", "cards"], oneOf: DETECTOR_NAMES, help: `built-in detectors: ${DETECTOR_NAMES.join(", ")}` },
   model_prices: { kind: "map", default: {}, help: `dollars per million tokens, by the start of a model's name: {"MODEL": {"input": 2.5, "output": 10}}; beside the list prices of ${PRICES_AS_OF}` },
@@ -189,6 +189,7 @@ function read(name: SettingName, given: unknown, from: string): unknown {
       const value = json(given);
       if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) return fail("a JSON list of texts");
       if (row.oneOf !== undefined && !value.every((item) => row.oneOf?.includes(item as string))) return fail(`a JSON list of ${row.oneOf.join(", ")}`);
+      if (name === "redact_patterns") checkPatterns(value as readonly string[], from);
       return value;
     }
     case "map": {
@@ -200,6 +201,14 @@ function read(name: SettingName, given: unknown, from: string): unknown {
     }
     default:
       return row.kind satisfies never;
+  }
+}
+
+/** A pattern that is left out would keep what it is there to hide. @throws SettingError */
+function checkPatterns(patterns: readonly string[], from: string): void {
+  for (const pattern of patterns) {
+    const problem = patternProblem(pattern);
+    if (problem !== null) throw new SettingError(`${from} has a pattern that can't be used: ${pattern} (${problem}); lookahead and backreferences are not supported`);
   }
 }
 

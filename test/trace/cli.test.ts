@@ -1,6 +1,6 @@
 /** `toolsrv trace …` over a data directory. */
 import assert from "node:assert/strict";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
@@ -151,6 +151,38 @@ test("the existing system's data directory is imported with payloads and tools; 
     assert.equal((JSON.parse(store.reader.steps({ runId: "t1", cursor: null, limit: 1, extended: false, payloads: false, separator: ",", sinceSeq: 0, untilSeq: 99 })?.text ?? "{}") as Json)["duration_ms"], 1234);
     assert.deepEqual(store.reader.tools("all").sources[0]?.tools.map((tool) => tool.name), ["extract", "web_search"]);
     store.close();
+  }));
+
+test("an import redacts as ingestion does: payloads, names, tags and errors, by detectors and by the patterns of variables and file", () =>
+  inDirectory(async (directory, trace) => {
+    const secret = "sk-live-abcdefghij0123456789";
+    const run = { _kind: "run", run_id: "s", root_run_id: "s", status: "failed", started_at: "2026-01-01T00:00:00Z", completed_at: "2026-01-01T00:00:01Z", tags: [`t ${secret}`], error_message: `e ${secret}`, graph_definition: `g ${secret}` };
+    const event = { _kind: "event", run_id: "s", event_id: "e", event_type: "tool_end", tool_name: `n ${secret}`, summary: secret, error_message: secret, full_payload: { [secret]: [secret, "PROJECT-X", "PROJECT-Y"] }, attributes: { a: secret } };
+    await writeFile(join(directory, "s.jsonl"), `${JSON.stringify(run)}\n${JSON.stringify(event)}\n`);
+    await writeFile(join(directory, "trace.toml"), 'redact_patterns = ["PROJECT-X"]\n');
+    assert.equal((await trace("import", "s.jsonl", "--data-dir", "a", "--config", join(directory, "trace.toml"))).code, 0);
+    assert.equal((await trace("import", "s.jsonl", "--data-dir", "b", "--redact-patterns", '["PROJECT-Y"]', "--redact-detectors", "[]")).code, 0);
+    const a = (await trace("export", "--all", "--data-dir", "a")).out;
+    assert.deepEqual([a.includes(secret), a.includes("PROJECT-X"), a.includes("PROJECT-Y"), a.includes("[REDACTED]")], [false, false, true, true]);
+    for (const text of ["t [REDACTED]", "e [REDACTED]", "g [REDACTED]", "n [REDACTED]"]) assert.ok(a.includes(text), text);
+    const b = (await trace("export", "--all", "--data-dir", "b")).out;
+    assert.deepEqual([b.includes(secret), b.includes("PROJECT-Y")], [true, false]);
+    const bad = await trace("import", "s.jsonl", "--data-dir", "c", "--redact-patterns", '["("]');
+    assert.deepEqual([bad.code, bad.err.includes("redact-patterns")], [2, true]);
+  }));
+
+test("export --output takes absolute paths, makes their folders, and leaves what was there when it fails", () =>
+  inDirectory(async (directory, trace) => {
+    const target = join(directory, "out", "all.jsonl");
+    assert.equal((await trace("export", "--all", "--output", target)).code, 0);
+    assert.equal((await readFile(target, "utf8")).split("\n").length, 17);
+    assert.equal((await trace("export", "nope", "--output", target)).code, 1);
+    assert.equal((await readFile(target, "utf8")).split("\n").length, 17, "an export that fails leaves what was there");
+    assert.deepEqual(await readdir(join(directory, "out")), ["all.jsonl"]);
+    const refused = await trace("export", "r1", "--output", directory);
+    assert.deepEqual([refused.code, refused.err], [1, `toolsrv trace: ${directory} can't be written: it is a directory\n`]);
+    const relative = await trace("export", "r1", "--output", "out/one.jsonl");
+    assert.deepEqual([relative.code, (await readFile(join(directory, "out", "one.jsonl"), "utf8")).split("\n").length], [0, 9]);
   }));
 
 test("gc deletes beyond its limits, and only says so with --dry-run", () =>

@@ -226,6 +226,27 @@ export function storeContract(test: Suite, stores: Stores): void {
       ]);
     }));
 
+  test("names with tabs, line ends and other control characters are stored as they were sent, and are what the graph counts", () =>
+    stores.with(async (store) => {
+      // PostgreSQL has no NUL; what a store can't keep is another test.
+      const name = "line one\nline\ttwo\r\u001a\u001b[31m";
+      const server = "a\nserver\u001an\r";
+      await store.writer.registerTools(server, ["unused\none"]);
+      await record(store, [
+        { run_id: "r", event_type: "chain_start", agent_name: name, tags: [name], session_id: name, user_id: name, model: name },
+        { run_id: "t", parent_run_id: "r", event_type: "tool_start", tool_name: name, mcp_server: server },
+        { run_id: "t", parent_run_id: "r", event_type: "tool_end", tool_name: name, mcp_server: server },
+      ]);
+      const run = (await store.reader.run("r", true)) as unknown as Json;
+      assert.deepEqual([run["name"], run["tags"], run["session_id"], run["user_id"], run["models"]], [name, [name], name, name, [name]]);
+      const shown = await steps(store, "r");
+      assert.deepEqual([shown[0]?.["agent_name"], shown[1]?.["tool_name"], shown[1]?.["mcp_server"]], [name, name, server]);
+      const { nodes, edges } = await store.reader.topology("all");
+      assert.deepEqual(nodes.map((node) => node.name).sort(), [server, name, name, "unused\none"].sort());
+      assert.deepEqual(edges.map(({ source, target, count }) => [source, target, count]).sort(), [[`agent:${name}`, `mcp:${server}`, 1], [`agent:${name}`, `tool:${name}`, 1], [`mcp:${server}`, `tool:${name}`, 1]].sort());
+      assert.deepEqual((await store.reader.tools("all")).sources.filter((source) => source.source === server).map((source) => source.tools.map((tool) => tool.name)), [[name, "unused\none"]]);
+    }));
+
   test("a scope lists a server's uncalled tools only when the server was active in it", () =>
     stores.with(async (store) => {
       await store.writer.registerTools("tavily", ["web_search", "extract"]);

@@ -4,12 +4,12 @@ import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { createRedactor, type Detector } from "../../runtime/trace/ingest/redact.js";
 import type { Incoming } from "../../runtime/trace/model.js";
+import { resolveSettings } from "../../runtime/trace/settings.js";
 import { suite } from "../lib/suite.js";
 import { type Json, startTrace } from "./lib.js";
 
 const test = suite("trace redaction");
-const bad: string[] = [];
-const redactor = (patterns: readonly string[], detectors: readonly Detector[] = []) => createRedactor({ patterns, detectors, replacement: "[REDACTED]", onBadPattern: (pattern) => void bad.push(pattern) });
+const redactor = (patterns: readonly string[], detectors: readonly Detector[] = []) => createRedactor({ patterns, detectors, replacement: "[REDACTED]" });
 const read = (fields: Json, patterns: readonly string[], detectors: readonly Detector[] = []): Incoming => {
   const event = readEvent({ run_id: "r", event_type: "tool_end", ...fields }, { summaryChars: 40, newId: createIdSource(() => 0), nowUs: () => 0 }, redactor(patterns, detectors));
   if (typeof event === "string") throw new Error(event);
@@ -44,9 +44,32 @@ test("the built-in detectors find what they are named for and leave ordinary tex
   for (const [detector, text, found] of table) assert.equal(read({ error_message: text }, [], [detector]).error === text, !found, `${detector}: ${text}`);
 });
 
-test("a pattern that is no regular expression is told and left out", () => {
-  assert.equal(redactor(["("]), null);
-  assert.deepEqual(bad, ["("]);
+test("a pattern that can't be used is an error at the start, never left out", () => {
+  for (const pattern of ["(", "a(?=b)", "(a)\\1", "[z-a]"]) {
+    assert.throws(() => resolveSettings({ from: (name) => `--${name}`, given: { redact_patterns: ["fine", pattern] } }), (error: Error) => error.name === "SettingError" && error.message.startsWith(`--redact_patterns has a pattern that can't be used: ${pattern} (`), pattern);
+  }
+  for (const pattern of ["(?<!x)secret-\\d{4}", "(?<name>\\u0041B)", "a\\/b", "\\p{Lu}{3}"]) assert.deepEqual(resolveSettings({ from: (name) => name, given: { redact_patterns: [pattern] } }).redact_patterns, [pattern]);
+  assert.equal(read({ error_message: "xsecret-1234 secret-1234" }, ["(?<!x)secret-\\d{4}"]).error, "xsecret-1234 [REDACTED]");
+});
+
+test("redaction takes time that is linear in the text, whatever the text and the pattern", () => {
+  const texts = ["eyJ-", "eyJaaaaaaaa.", "sk-", "sk-a-", "4 ", "1-", "a@", "a@b.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN A", "a", "ghp_", "xoxa-"].map((part) => part.repeat(Math.ceil(300_000 / part.length)));
+  for (const text of texts) {
+    const started = process.cpuUsage();
+    read({ error_message: text }, ["(a+)+$", "(\\w+\\s?)*!"], ["api_keys", "jwts", "cards", "emails"]);
+    const { user, system } = process.cpuUsage(started);
+    assert.ok((user + system) / 1000 < 3000, `${text.slice(0, 20)}: ${(user + system) / 1000} ms`);
+  }
+});
+
+test("an ordinary payload is passed without being parsed, and with escapes and numbers it is still looked at", () => {
+  const plain = redactor([], ["api_keys", "jwts", "cards"]);
+  assert.equal(plain?.concerns(JSON.stringify({ messages: [{ role: "user", content: "What is the weather in Paris?\n\t\"quoted\" 2026-11-22T07:00:00Z 1763640000" }] })), false);
+  for (const payload of [{ n: 4111111111111111 }, { a: "\nsk-live-abcdefghij0123456789" }, { "sk-live-abcdefghij0123456789": 1 }, { a: ["x\"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc"] }, { a: "line\n-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----" }]) {
+    const clean = read({ payload }, [], ["api_keys", "jwts", "cards"]).payload ?? "";
+    assert.match(clean, /REDACTED/);
+    assert.doesNotMatch(clean, /4111|abcdefghij|eyJ|nabc/);
+  }
 });
 
 test("deeper than 60 levels a payload is replaced as a whole", () => {

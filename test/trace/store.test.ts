@@ -1,9 +1,10 @@
 /** The embedded store: the contract of every store, and what is left of what was deleted in its files. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { createWriteLock } from "../../runtime/trace/store/sqlite/lock.js";
 import { suite } from "../lib/suite.js";
 import { storeContract } from "./contract.js";
 import { incoming, type Json, type LocalStore, openLocalStore, sampleRun, temporaryDirectory } from "./lib.js";
@@ -26,6 +27,25 @@ async function withStore(work: (store: LocalStore) => void, options: Parameters<
 
 const runs = (store: LocalStore) => store.reader.runs({ status: "all", limit: 200, offset: 0, extended: false });
 const record = (store: LocalStore, events: readonly Json[]) => store.writer.write(events.map(incoming));
+
+test("nobody but their owner can read the files of a data directory, those of an earlier release included", async () => {
+  const directory = join(await temporaryDirectory(), "new", "data");
+  const mode = (path: string): number => statSync(path).mode & 0o777;
+  const modes = (): unknown => Object.fromEntries([directory, ...readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => join(directory, name))].map((path) => [path.slice(directory.length), mode(path).toString(8)]));
+  const wanted = { "": "700", "/blobs": "700" };
+  for (const round of [1, 2]) {
+    const store = openLocalStore(directory);
+    const lock = createWriteLock(store.layout);
+    record(store, sampleRun(`r${round}`));
+    const found = modes() as { readonly [path: string]: string };
+    assert.ok(Object.keys(found).length >= 10, Object.keys(found).join(" "));
+    for (const [path, bits] of Object.entries(found)) assert.equal(bits, (wanted as { readonly [path: string]: string })[path] ?? "600", `${round} ${path}`);
+    lock.release();
+    store.close();
+    for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) if (name !== "blobs") chmodSync(join(directory, name), 0o644);
+  }
+  await rm(join(directory, "..", ".."), { recursive: true, force: true });
+});
 
 test("no byte of a deleted run stays in any file after a graceful stop", async () => {
   const directory = await temporaryDirectory();

@@ -110,7 +110,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Halves of characters, which no store keeps as they are, become U+FFFD here, so that every copy is the same text. */
-function whole(text: string): string {
+export function whole(text: string): string {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }
 
@@ -118,11 +118,9 @@ function numberOf(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** A name on one line; an empty one is none. */
+/** A name as it was sent, to its bound; an empty one is none. */
 function nameOf(value: unknown, clean: (text: string) => string): string | null {
-  if (typeof value !== "string" || value === "") return null;
-  const text = clean(whole(value));
-  return cutText(/[\u0000-\u001f]/.test(text) ? text.replace(/[\u0000-\u001f]+/g, " ") : text, MAX_NAME);
+  return typeof value !== "string" || value === "" ? null : cutText(clean(whole(value)), MAX_NAME);
 }
 
 /** JSON text of an object; anything else is put into one. */

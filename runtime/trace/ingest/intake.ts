@@ -47,7 +47,7 @@ export interface IntakeOptions {
   readonly batchSize: number;
   /** Events of a request at most: more could never be queued. */
   readonly maxEvents: number;
-  readonly redact: Omit<RedactOptions, "onBadPattern">;
+  readonly redact: RedactOptions;
 }
 
 export class Intake {
@@ -56,8 +56,7 @@ export class Intake {
   #atMs = 0;
 
   constructor(private readonly options: IntakeOptions) {
-    // Patterns that do not compile were reported at the start.
-    this.#redactor = createRedactor({ ...options.redact, onBadPattern: () => undefined });
+    this.#redactor = createRedactor(options.redact);
     this.#reading = { summaryChars: options.summaryChars, newId: createIdSource(() => this.#atMs), nowUs: () => Math.floor(this.#atMs * 1000) };
   }
 

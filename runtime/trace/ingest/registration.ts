@@ -1,5 +1,6 @@
 /** Reads which tools a server offers. */
 import type { components } from "../api.types.gen.js";
+import { whole } from "./event.js";
 
 type Invalid = components["schemas"]["ValidationError"];
 
@@ -23,5 +24,5 @@ function nameOf(value: unknown, loc: (string | number)[], invalid: Invalid[]): s
   if (typeof value !== "string") invalid.push({ type: value === undefined ? "missing" : "string_type", loc, msg: value === undefined ? "is required" : "must be text", input: value ?? null });
   else if (value === "") invalid.push({ type: "string_too_short", loc, msg: "must have at least 1 character", input: value, ctx: { min_length: 1 } });
   else if (value.length > MAX_NAME && [...value].length > MAX_NAME) invalid.push({ type: "string_too_long", loc, msg: `must have at most ${MAX_NAME} characters`, input: value, ctx: { max_length: MAX_NAME } });
-  return typeof value === "string" ? value.replace(/[\u0000-\u001f]+/g, " ") : "";
+  return typeof value === "string" ? whole(value) : "";
 }

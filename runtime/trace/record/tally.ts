@@ -49,16 +49,39 @@ export interface NodeEvent {
 export function nodeKey(event: NodeEvent): string | null {
   const kind = eventKind(event.type);
   if (kind.call === null) return null;
-  if (kind.call === "llm" || kind.call === "retriever") return event.agent === null ? null : `${kind.call}\n\n${event.agent}`;
-  if (event.tool !== null) return `tool\n${event.server ?? ""}\n${event.tool}`;
-  return event.agent === null ? null : `runnable\n\n${event.agent}`;
+  if (kind.call === "llm" || kind.call === "retriever") return event.agent === null ? null : `${kind.call}\n\n${escaped(event.agent)}`;
+  if (event.tool !== null) return toolKey(event.server ?? "", event.tool);
+  return event.agent === null ? null : `runnable\n\n${escaped(event.agent)}`;
+}
+
+/** Key of a tool's node; a local tool has the server "". */
+export function toolKey(server: string, tool: string): string {
+  return `${toolKeyPrefix(server)}${escaped(tool)}`;
+}
+
+/** What the keys of a server's tools begin with. */
+export function toolKeyPrefix(server: string): string {
+  return `tool\n${escaped(server)}\n`;
+}
+
+/** Keys are parts joined by line feeds, pairs of keys are joined by a carriage return. */
+const SEPARATORS: { readonly [char: string]: string } = { "\u001a": "\u001as", "\n": "\u001an", "\r": "\u001ar" };
+const CHARS: { readonly [escape: string]: string } = Object.fromEntries(Object.entries(SEPARATORS).map(([char, escape]) => [escape, char]));
+
+/** A name without separators. The escape is a control character: earlier releases stored none in names. */
+function escaped(name: string): string {
+  return /[\n\r\u001a]/.test(name) ? name.replace(/[\n\r\u001a]/g, (char) => SEPARATORS[char] ?? char) : name;
+}
+
+function unescaped(part: string): string {
+  return part.includes("\u001a") ? part.replace(/\u001a[snr]/g, (escape) => CHARS[escape] ?? escape) : part;
 }
 
 /** The parts of a node's key. */
 export function nodeName(key: string): NodeName {
   const first = key.indexOf("\n");
   const second = key.indexOf("\n", first + 1);
-  return { family: key.slice(0, first) as Family, source: key.slice(first + 1, second) || null, name: key.slice(second + 1) };
+  return { family: key.slice(0, first) as Family, source: unescaped(key.slice(first + 1, second)) || null, name: unescaped(key.slice(second + 1)) };
 }
 
 export class Tally {

@@ -50,12 +50,17 @@ export function publicIds(known: readonly KnownNode[]): ReadonlyMap<string, stri
   return ids;
 }
 
+/** Two ids as one text, whatever characters they have. */
+export function linkKey(source: string, target: string): string {
+  return `${source.length} ${source}${target}`;
+}
+
 /** The answer of GET /api/topology. Nodes sorted by id, edges by source and target. */
 export function topologyOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[], ids: ReadonlyMap<string, string>): Topology {
   const shown = new Map(nodes.map((node) => [node.key, shownNode(node, ids.get(node.key) ?? node.key)]));
   const links = new Map<string, GraphEdge>();
   const link = (source: string, target: string, count: number, lastAt: number): void => {
-    const key = `${source}\n${target}`;
+    const key = linkKey(source, target);
     const held = links.get(key);
     links.set(key, { source, target, count: count + (held?.count ?? 0), lastAt: Math.max(lastAt, held?.lastAt ?? 0) });
   };

@@ -27,7 +27,7 @@ export async function openStore(settings: Settings, { log, onDeath }: OpenOption
 export async function leaveNote(settings: Settings, note: { readonly pid: number; readonly url: string | null }): Promise<() => Promise<void>> {
   if (settings.store !== "sqlite") return () => Promise.resolve();
   const { directory, instance } = layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir);
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(instance, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   return () => rm(instance, { force: true });
 }

@@ -4,7 +4,7 @@ import { COMPLETED, eventKind, FAILED, RUNNING, type Topology } from "../model.j
 import { RunCalls } from "../record/calls.js";
 import type { RunRow } from "../record/run-state.js";
 import { nodeKey, nodeName, Tally } from "../record/tally.js";
-import type { GraphEdge, GraphNode } from "./graph.js";
+import { type GraphEdge, type GraphNode, linkKey } from "./graph.js";
 import { type CallRecord, type EventRecord, recordedEvent } from "./rows.js";
 import { runWire, runWireExtended } from "./wire.js";
 
@@ -83,10 +83,13 @@ export function sessionOf(session: string, runs: readonly RunRow[]): components[
 export function changedPart(all: Topology, ids: ReadonlyMap<string, string>, nodeKeys: readonly string[], edgeKeys: readonly string[]): Topology {
   const servers = nodeKeys.map((key) => nodeName(key).source).filter((source) => source !== null);
   const changedNodes = new Set([...nodeKeys.map((key) => ids.get(key) ?? key), ...servers.map((server) => `mcp:${server}`)]);
-  const changedEdges = new Set(edgeKeys.map((key) => key.split("\r").map((end) => ids.get(end) ?? end).join("\n")));
+  const changedEdges = new Set(edgeKeys.map((key) => {
+    const [source = "", target = ""] = key.split("\r").map((end) => ids.get(end) ?? end);
+    return linkKey(source, target);
+  }));
   return {
     nodes: all.nodes.filter((node) => changedNodes.has(node.id)),
-    edges: all.edges.filter((edge) => changedEdges.has(`${edge.source}\n${edge.target}`) || (changedNodes.has(edge.source) && changedNodes.has(edge.target))),
+    edges: all.edges.filter((edge) => changedEdges.has(linkKey(edge.source, edge.target)) || (changedNodes.has(edge.source) && changedNodes.has(edge.target))),
   };
 }
 

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { eventKind, type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type RecorderOptions } from "../../record/recorder.js";
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
-import { Tally } from "../../record/tally.js";
+import { Tally, toolKey, toolKeyPrefix } from "../../record/tally.js";
 import { type EventRecord, recordedEvent } from "../rows.js";
 import type { BatchOutcome, Interest, News, Retention } from "../store.js";
 import { Commit, type Head } from "./commit.js";
@@ -130,9 +130,9 @@ export class PostgresWriter {
   }
 
   async registerTools(server: string, tools: readonly string[]): Promise<number> {
-    const prefix = storable(`tool\n${server}\n`);
+    const prefix = storable(toolKeyPrefix(server));
     return this.#locked(async (client, head) => {
-      const entry: Entry = { ...NOTHING, nodes: tools.map((tool) => prefix + storable(tool)) };
+      const entry: Entry = { ...NOTHING, nodes: tools.map((tool) => storable(toolKey(server, tool))) };
       const tally = new Tally();
       for (const key of entry.nodes) tally.node(key);
       await this.#commit.finish(client, head, { runs: [], tally, entry });

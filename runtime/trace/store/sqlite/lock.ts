@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import Database from "better-sqlite3";
 import { StoreOpenError } from "../store.js";
-import type { Layout } from "./schema.js";
+import { keepPrivate, type Layout } from "./schema.js";
 
 export interface WriteLock {
   release(): void;
@@ -13,6 +13,7 @@ export function createWriteLock({ directory, lock: path }: Layout): WriteLock {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let db: Database.Database | undefined;
   try {
+    keepPrivate(path);
     db = new Database(path, { timeout: 0 });
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {

@@ -4,7 +4,7 @@
  * payloads by the step's sequence number; index.db what is derived from both and can be made again: full text, and
  * steps by id. Nothing random is indexed in traces.db, because every step would then dirty a page of its own.
  */
-import { mkdirSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { StoreOpenError } from "../store.js";
@@ -83,6 +83,7 @@ export function openForWriting(layout: Layout, file: StoreFile): Db {
   const path = layout[file];
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return guarded(path, () => {
+    keepPrivate(path);
     const db = new Database(path);
     db.pragma("page_size = 8192");
     db.pragma("auto_vacuum = INCREMENTAL");
@@ -99,6 +100,16 @@ export function openForWriting(layout: Layout, file: StoreFile): Db {
     else if (file === "index") prepareIndex(db);
     return db;
   });
+}
+
+/** Makes a file that its owner alone can read, before SQLite does: its log and its shared memory get the same mode. */
+export function keepPrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  // Earlier releases made files that everybody can read.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) !== 0) chmodSync(file, mode & 0o700);
+  }
 }
 
 /** Opens a file of the directory to copy its log: without a write, which a full disk would refuse. @throws StoreOpenError */

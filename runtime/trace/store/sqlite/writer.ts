@@ -11,6 +11,7 @@ import { type Doomed, Erasure } from "./erasure.js";
 import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
 import { checkpoint, inTransaction, isFull } from "./full.js";
 import { recordedEvent } from "../rows.js";
+import { toolKey, toolKeyPrefix } from "../../record/tally.js";
 import { RunTable } from "./run-table.js";
 import { type Db, type Layout, openForReading, openForWriting } from "./schema.js";
 import { StepTable } from "./step-table.js";
@@ -163,11 +164,11 @@ export class SqliteWriter implements RecorderSource {
   registerTools(server: string, tools: readonly string[]): number {
     return this.#transaction(this.#seq, () => {
       for (const tool of tools) {
-        const key = `tool\n${server}\n${tool}`;
+        const key = toolKey(server, tool);
         this.#sums.register(key);
         this.#news.changedNode(key);
       }
-      return this.#registered.get(`tool\n${server}\n`, `tool\n${server}\n`) ?? 0;
+      return this.#registered.get(toolKeyPrefix(server), toolKeyPrefix(server)) ?? 0;
     });
   }
 
