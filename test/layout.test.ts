@@ -185,7 +185,7 @@ const RULES: readonly Rule[] = [
 const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
 
 /** Files that may touch the process, the console and the clock. */
-const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
+const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/tracer/host.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
 
 interface Import {
   readonly from: string;
