@@ -116,9 +116,11 @@ export function structured(value: unknown): unknown {
 /** `llm.input_messages.0.message.role` and the like as the list they spell; `undefined` when there are none. */
 export function listUnder(attributes: Attributes, prefix: string): readonly unknown[] | undefined {
   const tree: { [key: string]: unknown } = {};
-  for (const [name, value] of Object.entries(attributes)) {
-    if (!name.startsWith(`${prefix}.`)) continue;
-    const path = name.slice(prefix.length + 1).split(".");
+  const start = `${prefix}.`;
+  for (const name in attributes) {
+    if (!name.startsWith(start)) continue;
+    const value = attributes[name];
+    const path = name.slice(start.length).split(".");
     if (path.some((part) => part === "__proto__" || part === "constructor" || part === "prototype")) continue;
     let at = tree;
     for (const part of path.slice(0, -1)) {

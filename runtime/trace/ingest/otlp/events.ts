@@ -2,7 +2,6 @@
  * Spans as events: each is a start and an end, the root of a trace also starts the run. The trace is the run, so spans
  * may come in any order and a root may come last or never.
  */
-import { formatTime } from "../../time.js";
 import { familyOf, firstCount, firstText, firstValue, isAgentSpan, listUnder, NAMES, type SpanFamily, structured } from "./conventions.js";
 import type { Attributes, Span } from "./spans.js";
 
@@ -25,6 +24,8 @@ interface Placed {
   readonly span: Span;
   readonly family: SpanFamily;
   readonly server: string | null;
+  /** Fields that all events of the span have. */
+  readonly common: { readonly [field: string]: unknown };
 }
 
 /** Events of all spans of one request, in order of time, parents around their children. */
@@ -104,7 +105,12 @@ function placeSpans(spans: readonly Span[]): Placed[] {
       at = above !== undefined && familyOf(above) === "tool" && toolOf(above) === toolOf(span) ? above : undefined;
     }
   }
-  return spans.map((span) => ({ span, family: families.get(keyOf(span)) ?? "chain", server: servers.get(keyOf(span)) ?? null }));
+  return spans.map((span) => {
+    const key = keyOf(span);
+    const family = families.get(key) ?? "chain";
+    const server = servers.get(key) ?? null;
+    return { span, family, server, common: commonFields(span, family, server) };
+  });
 }
 
 function toolOf(span: Span): string {
@@ -120,7 +126,7 @@ function serverOf(span: Span): string | null {
   return address === null ? null : port === null ? address : `${address}:${port}`;
 }
 
-function common({ span, family, server }: Placed): { [field: string]: unknown } {
+function commonFields(span: Span, family: SpanFamily, server: string | null): { readonly [field: string]: unknown } {
   const model = family === "llm" || family === "completion" ? firstText(span.attributes, NAMES.model) : null;
   const name = span.name === "" ? "span" : span.name;
   return {
@@ -141,7 +147,7 @@ function runStart(placed: Placed): RawEvent {
   const { span } = placed;
   const tags = tagsOf(span);
   return {
-    ...common(placed), event_id: `${keyOf(span)}-r`, event_type: "run_start", timestamp: formatTime(span.startUs), model: null, tool_name: null, mcp_server: null,
+    ...placed.common, event_id: `${keyOf(span)}-r`, event_type: "run_start", timestamp: span.startUs / 1000, model: null, tool_name: null, mcp_server: null,
     agent_name: firstText(span.attributes, NAMES.agent) ?? (span.name === "" ? "span" : span.name), summary: span.name, ...(tags.length === 0 ? {} : { tags }),
   };
 }
@@ -149,10 +155,10 @@ function runStart(placed: Placed): RawEvent {
 function startEvent(placed: Placed): RawEvent {
   const { span, family } = placed;
   return {
-    ...common(placed),
+    ...placed.common,
     event_id: `${keyOf(span)}-s`,
     event_type: START[family],
-    timestamp: formatTime(span.startUs),
+    timestamp: span.startUs / 1000,
     payload: inputOf(span, family),
     attributes: { trace_id: span.traceId, span_id: span.spanId, span_name: span.name, ...(span.scope === "" ? {} : { scope: span.scope }), resource: span.resource, ...restOf(span.attributes) },
   };
@@ -165,10 +171,10 @@ function endEvent(placed: Placed, endUs: number): RawEvent {
   const message = failed ? failureOf(span, exception?.attributes ?? {}) : null;
   const counts = family === "llm" || family === "completion";
   return {
-    ...common(placed),
+    ...placed.common,
     event_id: `${keyOf(span)}-e`,
     event_type: `${CALL[family]}_${failed ? "error" : "end"}`,
-    timestamp: formatTime(endUs),
+    timestamp: endUs / 1000,
     payload: failed
       ? { error: message, type: firstText(exception?.attributes ?? {}, ["exception.type"]) ?? firstText(span.attributes, ["error.type"]), traceback: stackOf(exception?.attributes ?? {}) }
       : outputOf(span, family),

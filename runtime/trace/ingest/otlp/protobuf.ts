@@ -18,10 +18,10 @@ const MAX_FIELDS = 6_000_000;
 
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const TEXT = new TextDecoder("utf-8", { fatal: true });
+const SHORT_TEXT = 32;
 
 /** Reads the fields of one message, in order. */
 export class ProtobufReader {
-  readonly #view: DataView;
   #at: number;
   #wire = 0;
 
@@ -30,8 +30,9 @@ export class ProtobufReader {
     from = 0,
     private readonly end = bytes.length,
     private readonly left = { fields: MAX_FIELDS },
+    // One view for all messages of a request: there are some twenty in a span.
+    private readonly view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   ) {
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#at = from;
   }
 
@@ -68,16 +69,29 @@ export class ProtobufReader {
 
   message(): ProtobufReader {
     const from = this.#length();
-    return new ProtobufReader(this.bytes, from, this.#at, this.left);
+    return new ProtobufReader(this.bytes, from, this.#at, this.left, this.view);
   }
 
   text(): string {
     const from = this.#length();
+    const ascii = this.#at - from <= SHORT_TEXT ? this.#ascii(from) : null;
+    if (ascii !== null) return ascii;
     try {
       return TEXT.decode(this.bytes.subarray(from, this.#at));
     } catch {
       throw new ProtobufError("a text is not UTF-8");
     }
+  }
+
+  /** A short text of ASCII characters, as most names are; `null` for any other. The decoder costs more than such a text. */
+  #ascii(from: number): string | null {
+    let text = "";
+    for (let at = from; at < this.#at; at++) {
+      const byte = this.bytes[at] ?? 0x80;
+      if (byte >= 0x80) return null;
+      text += String.fromCharCode(byte);
+    }
+    return text;
   }
 
   data(): Uint8Array {
@@ -99,17 +113,17 @@ export class ProtobufReader {
 
   fixed64(): bigint {
     this.#expect(WIRE.fixed64);
-    return this.#view.getBigUint64(this.#take(8), true);
+    return this.view.getBigUint64(this.#take(8), true);
   }
 
   double(): number {
     this.#expect(WIRE.fixed64);
-    return this.#view.getFloat64(this.#take(8), true);
+    return this.view.getFloat64(this.#take(8), true);
   }
 
   fixed32(): number {
     this.#expect(WIRE.fixed32);
-    return this.#view.getUint32(this.#take(4), true);
+    return this.view.getUint32(this.#take(4), true);
   }
 
   #length(): number {
@@ -132,7 +146,7 @@ export class ProtobufReader {
   #varint(): number {
     let value = 0;
     for (let shift = 0; shift < 10; shift++) {
-      const byte = this.#view.getUint8(this.#take(1));
+      const byte = this.view.getUint8(this.#take(1));
       value += (byte & 0x7f) * 2 ** (7 * shift);
       if (byte < 0x80) return value;
     }
@@ -142,7 +156,7 @@ export class ProtobufReader {
   #varint64(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.#view.getUint8(this.#take(1));
+      const byte = this.view.getUint8(this.#take(1));
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }

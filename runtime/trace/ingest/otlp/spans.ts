@@ -219,7 +219,8 @@ function plainInteger(value: bigint): number | string {
 
 /** Sets a key that may have any name. */
 function define(into: { [name: string]: unknown }, key: string, value: unknown): void {
-  Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key !== "__proto__") into[key] = value;
+  else Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------------------
