@@ -16,6 +16,7 @@ export interface LangChainHandler {
   handleChainError(error: unknown, runId: string): void;
   handleChatModelStart(llm: unknown, messages: unknown[][], runId: string, parentRunId?: string, extra?: Fields, tags?: string[], metadata?: Fields, runName?: string): void;
   handleLLMStart(llm: unknown, prompts: string[], runId: string, parentRunId?: string, extra?: Fields, tags?: string[], metadata?: Fields, runName?: string): void;
+  handleLLMNewToken(token: string, index: unknown, runId: string): void;
   handleLLMEnd(output: unknown, runId: string): void;
   handleLLMError(error: unknown, runId: string): void;
   handleToolStart(tool: unknown, input: string, runId: string, parentRunId?: string, tags?: string[], metadata?: Fields, runName?: string): void;
@@ -29,30 +30,40 @@ export interface LangChainHandler {
 export interface LangChainOptions {
   /** Servers of MCP tools, by tool name, for tools that do not say it themselves. */
   readonly servers?: { readonly [tool: string]: string };
+  /** Definition of the graph that is run, for the root of each run: `graph.getGraph().drawMermaid()` for one. */
+  readonly graph?: string;
+}
+
+/** A call in progress, and when its first token came. */
+interface Open {
+  readonly span: TraceSpan;
+  readonly startedMs: number;
+  firstTokenMs: number | null;
 }
 
 /** Spans that are open at once; the oldest are let go beyond. */
 const MAX_OPEN = 50_000;
 
 export function createLangChainHandler(tracer: Tracer, options: LangChainOptions = {}): LangChainHandler {
-  const open = new Map<string, TraceSpan>();
+  const open = new Map<string, Open>();
 
-  const start = (kind: SpanKind, runId: string, parentRunId: string | undefined, given: { name: string; input: unknown; tags?: string[]; metadata?: Fields; model?: string; server?: string }): void => {
-    const parent = parentRunId === undefined ? undefined : open.get(parentRunId);
+  const start = (kind: SpanKind, runId: string, parentRunId: string | undefined, given: Given): void => {
+    const parent = parentRunId === undefined ? undefined : open.get(parentRunId)?.span;
     const session = textOf(given.metadata?.["thread_id"]) ?? textOf(given.metadata?.["session_id"]) ?? textOf(given.metadata?.["conversation_id"]);
     const user = textOf(given.metadata?.["user_id"]);
     const span = {
       name: given.name, input: given.input, runId,
       ...(parent === undefined && given.tags !== undefined ? { tags: given.tags } : {}), ...(session === undefined ? {} : { session }), ...(user === undefined ? {} : { user }),
       ...(given.model === undefined ? {} : { model: given.model }), ...(given.server === undefined ? {} : { server: given.server }),
+      ...(options.graph === undefined ? {} : { graph: options.graph }), ...attributesOf(given),
     };
-    open.set(runId, parent === undefined ? tracer.start(kind, span) : parent.start(kind, span));
+    open.set(runId, { span: parent === undefined ? tracer.start(kind, span) : parent.start(kind, span), startedMs: performance.now(), firstTokenMs: null });
     if (open.size > MAX_OPEN) for (const oldest of open.keys()) if (open.delete(oldest)) break;
   };
-  const close = (runId: string, finish: (span: TraceSpan) => void): void => {
-    const span = open.get(runId);
+  const close = (runId: string, finish: (span: TraceSpan, call: Open) => void): void => {
+    const call = open.get(runId);
     open.delete(runId);
-    if (span !== undefined) finish(span);
+    if (call !== undefined) finish(call.span, call);
   };
   const fail = (error: unknown, runId: string): void => close(runId, (span) => span.fail(error));
   const server = (tool: string, metadata: Fields | undefined, serialized: unknown): string | undefined => {
@@ -69,12 +80,16 @@ export function createLangChainHandler(tracer: Tracer, options: LangChainOptions
     handleChainEnd: (outputs, runId) => close(runId, (span) => span.end({ output: outputs })),
     handleChainError: fail,
     handleChatModelStart(llm, messages, runId, parentRunId, extra, tags, metadata, runName) {
-      start("chat_model", runId, parentRunId, { name: runName ?? nameOf(llm, "ChatModel"), input: messages.flat().map(messageOf), ...given(tags, metadata), ...modelOf(metadata, extra) });
+      start("chat_model", runId, parentRunId, { name: runName ?? nameOf(llm, "ChatModel"), input: messages.flat().map(messageOf), ...given(tags, metadata), ...modelOf(metadata, extra), ...parametersOf(extra) });
+    },
+    handleLLMNewToken(_token, _index, runId) {
+      const call = open.get(runId);
+      if (call !== undefined) call.firstTokenMs ??= performance.now();
     },
     handleLLMStart(llm, prompts, runId, parentRunId, extra, tags, metadata, runName) {
-      start("llm", runId, parentRunId, { name: runName ?? nameOf(llm, "LLM"), input: prompts, ...given(tags, metadata), ...modelOf(metadata, extra) });
+      start("llm", runId, parentRunId, { name: runName ?? nameOf(llm, "LLM"), input: prompts, ...given(tags, metadata), ...modelOf(metadata, extra), ...parametersOf(extra) });
     },
-    handleLLMEnd: (output, runId) => close(runId, (span) => span.end(llmEnd(output))),
+    handleLLMEnd: (output, runId) => close(runId, (span, call) => span.end({ ...llmEnd(output), ...firstTokenOf(call) })),
     handleLLMError: fail,
     handleToolStart(tool, input, runId, parentRunId, tags, metadata, runName) {
       const name = runName ?? nameOf(tool, "tool");
@@ -109,6 +124,37 @@ function quiet(handler: LangChainHandler): LangChainHandler {
 
 function given(tags: string[] | undefined, metadata: Fields | undefined): { tags?: string[]; metadata?: Fields } {
   return { ...(tags === undefined ? {} : { tags }), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/** What a callback says of a call that starts. */
+interface Given {
+  readonly name: string;
+  readonly input: unknown;
+  readonly tags?: string[];
+  readonly metadata?: Fields;
+  readonly model?: string;
+  readonly server?: string;
+  /** Parameters of a model's call: temperature, tools and the like. */
+  readonly parameters?: Fields;
+}
+
+/** Where in a LangGraph the call is, and the parameters of a model. */
+function attributesOf({ metadata, parameters }: Given): { attributes?: Fields } {
+  const attributes = {
+    ...(textOf(metadata?.["langgraph_node"]) === undefined ? {} : { langgraph_node: metadata?.["langgraph_node"] }),
+    ...(typeof metadata?.["langgraph_step"] === "number" ? { langgraph_step: metadata["langgraph_step"] } : {}),
+    ...(parameters === undefined ? {} : { invocation_params: parameters }),
+  };
+  return Object.keys(attributes).length === 0 ? {} : { attributes };
+}
+
+function parametersOf(extra: Fields | undefined): { parameters?: Fields } {
+  const parameters = fieldsOf(extra?.["invocation_params"]);
+  return Object.keys(parameters).length === 0 ? {} : { parameters };
+}
+
+function firstTokenOf({ startedMs, firstTokenMs }: Open): SpanEnd {
+  return firstTokenMs === null ? {} : { attributes: { time_to_first_token_ms: Math.round((firstTokenMs - startedMs) * 1000) / 1000 } };
 }
 
 function fieldsOf(value: unknown): Fields {
@@ -158,7 +204,8 @@ function llmEnd(output: unknown): SpanEnd {
   const usage = fieldsOf(report["tokenUsage"] ?? report["token_usage"] ?? report["usage"]);
   const tokensIn = total(usages, "input_tokens") ?? count(usage, ["promptTokens", "prompt_tokens", "input_tokens"]);
   const tokensOut = total(usages, "output_tokens") ?? count(usage, ["completionTokens", "completion_tokens", "output_tokens"]);
-  return { output: messages, ...(tokensIn === undefined ? {} : { tokensIn }), ...(tokensOut === undefined ? {} : { tokensOut }) };
+  const model = generations.map((generation) => fieldsOf(fieldsOf(generation["message"])["response_metadata"])).map((metadata) => textOf(metadata["model_name"]) ?? textOf(metadata["model"])).find((name) => name !== undefined);
+  return { output: messages, ...(model === undefined ? {} : { model }), ...(tokensIn === undefined ? {} : { tokensIn }), ...(tokensOut === undefined ? {} : { tokensOut }) };
 }
 
 function total(usages: readonly Fields[], name: string): number | undefined {

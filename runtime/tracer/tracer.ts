@@ -23,6 +23,8 @@ export interface SpanOptions {
   readonly session?: string;
   readonly user?: string;
   readonly attributes?: { readonly [name: string]: unknown };
+  /** Definition of the graph that a root runs, as Mermaid text for one. */
+  readonly graph?: string;
   /** Id of the run; made when absent. */
   readonly runId?: string;
 }
@@ -32,6 +34,9 @@ export interface SpanEnd {
   readonly tokensIn?: number;
   readonly tokensOut?: number;
   readonly summary?: string;
+  /** The model that answered, for a span that was started without one. */
+  readonly model?: string;
+  readonly attributes?: { readonly [name: string]: unknown };
 }
 
 /** One call in progress. Its first end counts. */
@@ -90,7 +95,7 @@ export function createTracer(options: TracerOptions): Tracer {
     emit({
       event_type: START[kind], ...identity, ...(parent === null && given.tags !== undefined ? { tags: given.tags } : {}),
       ...(given.summary === undefined ? {} : { summary: given.summary }), ...(given.input === undefined ? {} : { payload: { [inputKey(kind)]: plain(given.input) } }),
-      ...(given.attributes === undefined ? {} : { attributes: plain(given.attributes) }),
+      ...(given.attributes === undefined ? {} : { attributes: plain(given.attributes) }), ...(parent === null && given.graph !== undefined ? { graph_definition: given.graph } : {}),
     });
     let open = true;
     const span: TraceSpan = {
@@ -102,6 +107,7 @@ export function createTracer(options: TracerOptions): Tracer {
         open = false;
         emit({
           event_type: `${CALL[kind]}_end`, token_input: result.tokensIn ?? null, token_output: result.tokensOut ?? null,
+          ...(given.model === undefined && result.model !== undefined ? { model: result.model } : {}), ...(result.attributes === undefined ? {} : { attributes: plain(result.attributes) }),
           ...(result.summary === undefined ? {} : { summary: result.summary }), ...(result.output === undefined ? {} : { payload: { [outputKey(kind)]: plain(result.output) } }),
         });
       },

@@ -34,9 +34,6 @@ export function marksRun(type: number, durationMs: number | null): boolean {
   return side === "start" || side === "note" || durationMs === null;
 }
 
-/** Name of the progress of the merge; "ids" is that of an index by event id without its run. */
-export const IDS_PROGRESS = "event ids";
-
 /** The merged part, for reading. */
 export class MergedIds {
   readonly #find;
@@ -46,7 +43,7 @@ export class MergedIds {
   constructor(private readonly db: Db) {
     this.#find = db.prepare<[number], number>("SELECT seq FROM ids WHERE hash = ? ORDER BY seq").pluck();
     this.#between = db.prepare<[number, number], number>("SELECT seq FROM ids WHERE hash >= ? AND hash < ? LIMIT 100").pluck();
-    this.#progress = db.prepare<[string], number>("SELECT seq FROM progress WHERE name = ?").pluck();
+    this.#progress = db.prepare<[], number>("SELECT seq FROM progress WHERE name = 'ids'").pluck();
   }
 
   /** Sequence numbers of steps that may have the id, ascending. */
@@ -61,7 +58,7 @@ export class MergedIds {
 
   /** Steps up to this sequence number are merged. */
   progress(): number {
-    return this.#progress.get(IDS_PROGRESS) ?? 0;
+    return this.#progress.get() ?? 0;
   }
 
   close(): void {

@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { indexedText, searchText } from "../search-text.js";
-import { eventHash, IDS_PROGRESS, marksRun, runHash } from "./id-index.js";
+import { eventHash, marksRun, runHash } from "./id-index.js";
 import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
 import { checkpoint, freeBytes, inTransaction, isFull } from "./full.js";
 import { type Db, type Layout, openForCheckpoint, openForReading, openForWriting } from "./schema.js";
@@ -57,7 +57,7 @@ export class Indexer {
     this.#payloads = openForReading(layout, "payloads", 2_000);
     this.#sql = prepare(this.#index, this.#traces, this.#payloads);
     this.#text = this.#sql.progress.get("text") ?? 0;
-    this.#ids = this.#sql.progress.get(IDS_PROGRESS) ?? 0;
+    this.#ids = this.#sql.progress.get("ids") ?? 0;
   }
 
   /** There is something to do, and the room for it is left to the recorder. */
@@ -137,7 +137,7 @@ export class Indexer {
     const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
     this.#write(() => {
       for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
-      this.#sql.saveProgress.run(IDS_PROGRESS, upTo);
+      this.#sql.saveProgress.run("ids", upTo);
     });
     this.#ids = upTo;
     this.events.merged(upTo);

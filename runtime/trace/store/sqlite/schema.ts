@@ -150,8 +150,6 @@ function prepareTraces(db: Db, path: string): void {
 
 function prepareIndex(db: Db): void {
   db.exec(INDEX);
-  // Events were indexed without their run before; such an index is made anew.
-  if (db.prepare("DELETE FROM progress WHERE name = 'ids'").run().changes > 0) db.exec("DELETE FROM ids");
   // Words of deleted steps leave the index at once, not when its segments are merged some day.
   db.prepare("INSERT INTO words (words, rank) VALUES ('secure-delete', 1)").run();
 }
