@@ -243,7 +243,7 @@ export function storeContract(test: Suite, stores: Stores): void {
       assert.deepEqual([shown[0]?.["agent_name"], shown[1]?.["tool_name"], shown[1]?.["mcp_server"]], [name, name, server]);
       const { nodes, edges } = await store.reader.topology("all");
       assert.deepEqual(nodes.map((node) => node.name).sort(), [server, name, name, "unused\none"].sort());
-      assert.deepEqual(edges.map(({ source, target, count }) => [source, target, count]).sort(), [[`agent:${name}`, `mcp:${server}`, 1], [`agent:${name}`, `tool:${name}`, 1], [`mcp:${server}`, `tool:${name}`, 1]].sort());
+      assert.deepEqual(edges.map(({ source, target, count }) => [source, target, count]).sort(), [[`agent:${name}`, `mcp:${server}`, 1], [`agent:${name}`, `tool:${name}`, 1], [`mcp:${server}`, `tool:${name}`, 1], [`mcp:${server}`, "tool:unused\none", 0]].sort());
       assert.deepEqual((await store.reader.tools("all")).sources.filter((source) => source.source === server).map((source) => source.tools.map((tool) => tool.name)), [[name, "unused\none"]]);
     }));
 
