@@ -21,9 +21,10 @@ import { toolsCall } from "./cases/tools-call.js";
 import { toolsList } from "./cases/tools-list.js";
 import { traceFeed } from "./cases/trace-feed.js";
 import { traceIngest } from "./cases/trace-ingest.js";
+import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, latency, soak, memory, counts, call, search, start, scale, traceIngest, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, peers, latency, soak, memory, counts, call, search, start, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";
