@@ -73,21 +73,9 @@ function isSorted(runs: readonly Run[]): boolean {
   return runs.every((run, index) => index === 0 || compareRuns(runs[index - 1] ?? run, run) <= 0);
 }
 
-/** What the run was asked: its preview without the name, and of JSON (which may be cut off) the first text in it. */
+/** What the run was asked, as the service found it in the payloads. */
 export function previewOf(run: Run): string {
-  let text = (run.preview ?? "").trim();
-  if (run.name !== null && text.startsWith(run.name)) text = text.slice(run.name.length).trim();
-  if (!/^[{[]/.test(text)) return text;
-  const first = /:\s*"((?:[^"\\]|\\.)+)/.exec(text)?.[1];
-  return first === undefined ? text : unescapeJson(first);
-}
-
-function unescapeJson(text: string): string {
-  try {
-    return String(JSON.parse(`"${text}"`));
-  } catch {
-    return text;
-  }
+  return (run.preview ?? "").trim();
 }
 
 /** The text that tells a run from its neighbours. */

@@ -19,20 +19,19 @@ export interface Tick {
   readonly label: string;
 }
 
-/** A running run without a step for so long is called quiet, and time no longer runs on for it. */
+/** A running run without a step for so long is called quiet. */
 export const QUIET_MS = 60_000;
 
-/** The axis of a run: to its last end, or to now while it is running and steps arrive. */
+/** The axis of a run: to its last end, or to now while it is running, also when nothing arrives: a call that hangs grows. */
 export function axisOf(startMs: number, endMs: number, lastMs: number, running: boolean, nowMs: number): Axis {
   const recorded = Math.max(endMs, lastMs, startMs);
   if (!running) return { startMs, endMs: Math.max(recorded, startMs + 1) };
-  const quiet = nowMs - recorded > QUIET_MS;
   const room = Math.max((recorded - startMs) * 0.05, 1);
-  return { startMs, endMs: quiet ? recorded + room : Math.max(recorded + room, nowMs, startMs + 1) };
+  return { startMs, endMs: Math.max(recorded + room, nowMs, startMs + 1) };
 }
 
 /** The bar of a span; `null` when it lies outside the axis. An open call reaches to `openEndMs`. */
-export function barOf(span: Span, axis: Axis, openEndMs: number): Bar | null {
+export function barOf(span: Pick<Span, "startMs" | "endMs">, axis: Axis, openEndMs: number): Bar | null {
   const extent = axis.endMs - axis.startMs;
   const end = span.endMs ?? Math.max(openEndMs, span.startMs);
   if (extent <= 0 || span.startMs > axis.endMs || end < axis.startMs) return null;

@@ -4,7 +4,7 @@ import { ApiError, type Api, messageOf, type Params } from "../data/api.js";
 import { browserFeed, now } from "../data/browser.js";
 import type { Feed, FeedState } from "../data/feed.js";
 import { type Span, SpanStore } from "../model/spans.js";
-import { ancestors, buildTree, collapsible, type Row, type Tree, visibleRows } from "../model/tree.js";
+import { ancestors, buildTree, collapsible, isGroup, type Row, type Tree, visibleRows } from "../model/tree.js";
 import type { Json } from "../model/payload.js";
 import type { Frame, JourneyPage, Run, Step, StepPayload } from "../model/types.js";
 
@@ -22,6 +22,8 @@ export interface RunStore {
   readonly rows: ReadonlySignal<readonly Row[]>;
   readonly needle: Signal<string>;
   readonly collapsed: Signal<ReadonlySet<string>>;
+  /** Groups of repeated siblings that are open. */
+  readonly opened: Signal<ReadonlySet<string>>;
   /** Keeps the newest call in view. */
   readonly follow: Signal<boolean>;
   readonly newest: Signal<Span | null>;
@@ -63,6 +65,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
   const feedState = signal<FeedState>({ kind: "connecting" });
   const needle = signal("");
   const collapsed = signal<ReadonlySet<string>>(new Set());
+  const opened = signal<ReadonlySet<string>>(new Set());
   const follow = signal(false);
   const newest = signal<Span | null>(null);
   const lastMs = signal(0);
@@ -76,7 +79,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
     buildMs = performance.now() - started;
     return built;
   });
-  const rows = computed(() => visibleRows(tree.value, collapsed.value, needle.value));
+  const rows = computed(() => visibleRows(tree.value, { collapsed: collapsed.value, opened: opened.value }, needle.value));
 
   let feed: Feed | null = null;
   /** Every step up to here has arrived. */
@@ -178,21 +181,34 @@ export function createRunStore(options: RunStoreOptions): RunStore {
   void readAll();
 
   return {
-    id: runId, run, loading, error, missing, feed: feedState, tree, rows, needle, collapsed, follow, newest, lastMs, payloads,
+    id: runId, run, loading, error, missing, feed: feedState, tree, rows, needle, collapsed, opened, follow, newest, lastMs, payloads,
     spanOfEvent: (eventId) => spans.ofEvent(eventId),
     toggle(spanId, folded) {
+      if (isGroup(spanId)) {
+        const groups = new Set(opened.value);
+        if (folded ?? groups.has(spanId)) groups.delete(spanId);
+        else groups.add(spanId);
+        opened.value = groups;
+        return;
+      }
       const next = new Set(collapsed.value);
       if (folded ?? !next.has(spanId)) next.add(spanId);
       else next.delete(spanId);
       collapsed.value = next;
     },
     foldAll(folded) {
-      collapsed.value = folded ? collapsible(tree.value) : new Set();
+      batch(() => {
+        collapsed.value = folded ? collapsible(tree.value) : new Set();
+        if (folded) opened.value = new Set();
+      });
     },
     reveal(spanId) {
-      const hiding = ancestors(tree.value, spanId).filter((id) => collapsed.value.has(id));
+      const above = ancestors(tree.value, spanId);
+      const closed = above.filter((id) => isGroup(id) && !opened.value.has(id));
+      if (closed.length > 0 && !rows.value.some((row) => row.id === spanId)) opened.value = new Set([...opened.value, ...closed]);
+      const hiding = above.filter((id) => collapsed.value.has(id));
       if (hiding.length > 0) collapsed.value = new Set([...collapsed.value].filter((id) => !hiding.includes(id)));
-      if (needle.value !== "" && !rows.value.some((row) => row.span.id === spanId)) needle.value = "";
+      if (needle.value !== "" && !rows.value.some((row) => row.id === spanId)) needle.value = "";
     },
     async loadPayload(step) {
       const known = payloads.value.get(step.event_id);

@@ -1,11 +1,14 @@
-/** One call beside the run: what went in, what came out, what failed, and its ids. */
+/** One call beside the run: what went in, what came out, what failed, and its ids. As a conversation, as data, or raw. */
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
+import { chatOf } from "../model/chat.js";
 import { formatBytes, formatClock, formatCost, formatDuration, formatNumber } from "../model/format.js";
-import { copyText } from "../model/payload.js";
+import { copyText, type Json, TEXT_LIMIT } from "../model/payload.js";
 import type { Span } from "../model/spans.js";
 import type { Step } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
+import { ChatView } from "./chat.js";
 import { useApp } from "./context.js";
 import { KindIcon, kindWord } from "./icons.js";
 import { JsonTree } from "./json-tree.js";
@@ -32,12 +35,21 @@ export function Inspector({ store, stepId }: { store: RunStore; stepId: string }
   );
 }
 
+type Tab = "chat" | "data" | "raw";
+const TABS: readonly (readonly [Tab, string])[] = [["chat", "Chat"], ["data", "Data"], ["raw", "Raw"]];
+
 function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Element {
   const zeroMs = store.tree.value.startMs;
   const running = store.run.value?.status === "running";
-  const only = span.start ?? span.end;
+  usePayload(store, span.start);
+  usePayload(store, span.end);
+  const input = valueOf(store, span.start);
+  const output = valueOf(store, span.end);
+  const chat = useMemo(() => chatOf(input, output, span.kind), [input, output, span.kind]);
+  const chosen = useSignal<Tab | null>(null);
+  const tab: Tab = chosen.value ?? (chat === null ? "data" : "chat");
   return (
-    <div class="inspector-body">
+    <div class="inspector-body" tabIndex={0} role="region" aria-label="Details of the step">
       <dl class="summary">
         <Fact term="Kind">{kindWord(span.kind)}</Fact>
         <Fact term="State"><span class={`state state-${span.state}`}>{stateText(span, running)}</span></Fact>
@@ -51,14 +63,53 @@ function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Elem
       {span.error !== null && (
         <section class="failure" aria-label="Error">
           <h3>Error <CopyButton label="Copy the error" text={() => span.error ?? ""} /></h3>
-          <pre><bdi>{span.error}</bdi></pre>
+          <pre tabIndex={0}><bdi>{span.error}</bdi></pre>
         </section>
       )}
-      {span.start !== null && span.kind !== "mark" && <StepPart store={store} step={span.start} title="Input" />}
-      {span.end !== null && <StepPart store={store} step={span.end} title={span.state === "error" ? "Result" : "Output"} />}
-      {span.kind === "mark" && only !== null && <StepPart store={store} step={only} title="Event" />}
+      <div class="switch tabs" role="group" aria-label="Show as">
+        {TABS.map(([name, word]) => <button key={name} type="button" aria-pressed={tab === name} disabled={name === "chat" && chat === null} title={name === "chat" && chat === null ? "The payloads hold no messages" : undefined} onClick={() => (chosen.value = name)}>{word}</button>)}
+      </div>
+      {tab === "chat" && chat !== null ? <><ChatView chat={chat} open={span.state === "open" && running} /><Pending store={store} span={span} /></> : <Payloads store={store} span={span} raw={tab === "raw"} />}
       <Ids span={span} />
     </div>
+  );
+}
+
+/** Reads the payload of a step when it is small. */
+function usePayload(store: RunStore, step: Step | null): void {
+  const wanted = step !== null && step.blob_path !== null && (step.payload_bytes ?? 0) <= SMALL_BYTES;
+  useEffect(() => {
+    if (wanted && step !== null) void store.loadPayload(step);
+  }, [step?.event_id, wanted]);
+}
+
+function valueOf(store: RunStore, step: Step | null): Json {
+  const state = step === null ? undefined : store.payloads.value.get(step.event_id);
+  return state?.kind === "ready" ? state.value : null;
+}
+
+/** Payloads that are large or could not be read, below a chat made of the others. */
+function Pending({ store, span }: { store: RunStore; span: Span }): JSX.Element {
+  const parts = [[span.start, "Input"], [span.end, "Output"]] as const;
+  return <>{parts.map(([step, title]) => step !== null && step.blob_path !== null && store.payloads.value.get(step.event_id)?.kind !== "ready" && <StepPart key={title} store={store} step={step} title={title} raw={false} needle="" />)}</>;
+}
+
+function Payloads({ store, span, raw }: { store: RunStore; span: Span; raw: boolean }): JSX.Element {
+  const needle = useSignal("");
+  const only = span.start ?? span.end;
+  const searchable = !raw && [span.start, span.end].some((step) => step?.blob_path != null);
+  return (
+    <>
+      {searchable && (
+        <span class="field data-search">
+          <input type="text" inputmode="search" aria-label="Search in the data" placeholder="Search keys and values" value={needle.value} autocomplete="off" spellcheck={false} onInput={(event) => (needle.value = event.currentTarget.value)} />
+          {needle.value !== "" && <IconButton name="close" label="Clear" onClick={() => (needle.value = "")} />}
+        </span>
+      )}
+      {span.start !== null && span.kind !== "mark" && <StepPart store={store} step={span.start} title="Input" raw={raw} needle={needle.value} />}
+      {span.end !== null && <StepPart store={store} step={span.end} title={span.state === "error" ? "Result" : "Output"} raw={raw} needle={needle.value} />}
+      {span.kind === "mark" && only !== null && <StepPart store={store} step={only} title="Event" raw={raw} needle={needle.value} />}
+    </>
   );
 }
 
@@ -77,13 +128,12 @@ function Fact({ term, children }: { term: string; children: ComponentChildren })
 }
 
 /** A step's summary, and its payload where it has one. */
-function StepPart({ store, step, title }: { store: RunStore; step: Step; title: string }): JSX.Element | null {
+function StepPart({ store, step, title, raw, needle }: { store: RunStore; step: Step; title: string; raw: boolean; needle: string }): JSX.Element | null {
   const state = store.payloads.value.get(step.event_id);
   const has = step.blob_path !== null;
-  const small = (step.payload_bytes ?? 0) <= SMALL_BYTES;
-  useEffect(() => {
-    if (has && small) void store.loadPayload(step);
-  }, [step.event_id, has]);
+  const value = state?.kind === "ready" ? state.value : undefined;
+  const text = useMemo(() => (value === undefined ? "" : JSON.stringify(value, null, 2)), [value]);
+  const bytes = useMemo(() => (value === undefined ? 0 : new Blob([JSON.stringify(value)]).size), [value]);
   // A summary that only repeats the name or the error says nothing.
   const summary = step.summary === step.tool_name || step.summary === step.agent_name || (step.error_message !== null && step.summary.endsWith(step.error_message)) ? "" : step.summary;
   if (!has && summary === "") return null;
@@ -91,15 +141,30 @@ function StepPart({ store, step, title }: { store: RunStore; step: Step; title: 
     <section class="part" aria-label={title}>
       <h3>
         {title}
-        {step.payload_bytes !== null && <span class="size">{formatBytes(step.payload_bytes)}</span>}
+        {state?.kind === "ready" ? <span class="size">{formatBytes(bytes)}</span> : step.payload_bytes !== null && <span class="size">{formatBytes(step.payload_bytes)} compressed</span>}
         {state?.kind === "ready" && <CopyButton label={`Copy the ${title.toLowerCase()} as JSON`} text={() => copyText(state.value)} />}
       </h3>
       {state?.kind !== "ready" && summary !== "" && <p class="step-summary"><bdi>{summary}</bdi></p>}
       {state?.kind === "loading" && <p class="quiet">Loading…</p>}
       {state?.kind === "failed" && <p class="bad">{state.message} <button type="button" class="link" onClick={() => void store.loadPayload(step)}>Try again</button></p>}
-      {has && state === undefined && !small && <button type="button" onClick={() => void store.loadPayload(step)}>Load the payload ({formatBytes(step.payload_bytes ?? 0)} compressed)</button>}
-      {state?.kind === "ready" && <JsonTree value={state.value} label={title} />}
+      {has && state === undefined && (step.payload_bytes ?? 0) > SMALL_BYTES && <button type="button" onClick={() => void store.loadPayload(step)}>Load the payload ({formatBytes(step.payload_bytes ?? 0)} compressed)</button>}
+      {state?.kind === "ready" && (raw ? <RawText text={text} label={title} /> : <JsonTree value={state.value} label={title} needle={needle} />)}
     </section>
+  );
+}
+
+const RAW_STEP = 50 * TEXT_LIMIT;
+
+/** The payload as it was stored, wrapped or not; a long one in parts. */
+function RawText({ text, label }: { text: string; label: string }): JSX.Element {
+  const shown = useSignal(RAW_STEP);
+  const wrap = useSignal(true);
+  return (
+    <>
+      <label class="wrap-choice"><input type="checkbox" checked={wrap.value} onChange={(event) => (wrap.value = event.currentTarget.checked)} /> Wrap lines</label>
+      <pre class="raw" data-wrap={wrap.value} tabIndex={0} aria-label={`${label} as JSON`}><bdi>{text.slice(0, shown.value)}</bdi></pre>
+      {text.length > shown.value && <button type="button" class="link" onClick={() => (shown.value += RAW_STEP)}>Show more, {formatBytes(text.length - shown.value)} left</button>}
+    </>
   );
 }
 
@@ -117,7 +182,7 @@ function Ids({ span }: { span: Span }): JSX.Element {
       <h3>Ids and attributes</h3>
       <dl>
         {rows.map(([name, value], index) => (
-          <div key={index}><dt><bdi>{name}</bdi></dt><dd class="mono"><bdi>{value}</bdi></dd><CopyButton label={`Copy ${name}`} text={() => value} /></div>
+          <div key={index}><dt><bdi>{name}</bdi></dt><dd class="mono"><bdi>{value}</bdi></dd><dd><CopyButton label={`Copy ${name}`} text={() => value} /></dd></div>
         ))}
       </dl>
     </section>

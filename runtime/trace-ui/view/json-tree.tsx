@@ -1,11 +1,13 @@
-/** A payload to unfold; long levels and long texts are cut until asked for. */
+/** A value of JSON as an outline that folds. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { formatCount, formatNumber } from "../model/format.js";
-import { copyText, foldedText, type Json, jsonRows, type JsonRow, TEXT_LIMIT } from "../model/payload.js";
+import { copyText, foldedText, type Json, jsonRows, type JsonRow, searchJson, TEXT_LIMIT, withParsedTexts } from "../model/payload.js";
 import { CopyButton } from "./parts.js";
 
-export function JsonTree({ value, label }: { value: Json; label: string }): JSX.Element {
+/** `needle`: only what contains the text, and what leads there. */
+export function JsonTree({ value, label, needle = "" }: { value: Json; label: string; needle?: string }): JSX.Element {
   const toggled = useSignal<ReadonlySet<string>>(new Set());
   const wide = useSignal<ReadonlySet<string>>(new Set());
   const flip = (set: typeof toggled, path: string): void => {
@@ -13,27 +15,34 @@ export function JsonTree({ value, label }: { value: Json; label: string }): JSX.
     if (!next.delete(path)) next.add(path);
     set.value = next;
   };
-  // The payload is an object of the service's making: its entries stand at the top.
-  const rows = jsonRows(value, toggled.value, wide.value).slice(1);
+  const read = useMemo(() => withParsedTexts(value), [value]);
+  const wanted = needle.trim().toLowerCase();
+  const hits = useMemo(() => (wanted === "" ? null : searchJson(read.value, wanted)), [read, wanted]);
+  // The payload is an object of the service's making: its entries are the top level.
+  const rows = jsonRows(read.value, { toggled: toggled.value, wide: wide.value, only: hits?.paths ?? null }).slice(1);
   return (
-    <div class="json" role="tree" aria-label={label}>
-      {rows.map((row) => ("more" in row
-        ? <button key={`${row.path}…`} type="button" class="link json-more" style={{ marginLeft: `${row.depth * 14}px` }} onClick={() => flip(wide, row.path)}>{formatNumber(row.more)} more</button>
-        : <JsonLine key={row.path} row={row} whole={wide.value.has(row.path)} onToggle={() => flip(toggled, row.path)} onWhole={() => flip(wide, row.path)} />))}
-    </div>
+    <>
+      {hits !== null && <p class="quiet" role="status">{hits.found === 0 ? "Nothing contains this text" : `${hits.found >= 500 ? "500 or more" : hits.found} found`}</p>}
+      <div class="json" role="tree" aria-label={label}>
+        {rows.map((row) => ("more" in row
+          ? <button key={`${row.path}…`} type="button" class="link json-more" style={{ marginLeft: `${row.depth * 14}px` }} onClick={() => flip(wide, row.path)}>{formatNumber(row.more)} more</button>
+          : <JsonLine key={row.path} row={row} isText={read.texts.has(row.path)} whole={wide.value.has(row.path)} onToggle={() => flip(toggled, row.path)} onWhole={() => flip(wide, row.path)} />))}
+      </div>
+    </>
   );
 }
 
-function JsonLine({ row, whole, onToggle, onWhole }: { row: JsonRow; whole: boolean; onToggle: () => void; onWhole: () => void }): JSX.Element {
+function JsonLine({ row, isText, whole, onToggle, onWhole }: { row: JsonRow; isText: boolean; whole: boolean; onToggle: () => void; onWhole: () => void }): JSX.Element {
   const folds = row.size !== null && row.size > 0;
   return (
-    <div class="json-line" role="treeitem" aria-level={row.depth} aria-expanded={folds ? row.open : undefined} style={{ paddingLeft: `${(row.depth - 1) * 14}px` }}>
+    <div class="json-line" role="treeitem" aria-level={row.depth} aria-expanded={folds ? row.open : undefined} style={{ paddingLeft: `${Math.min(row.depth - 1, 24) * 14}px` }}>
       {folds ? (
-        <button type="button" class="twist" aria-label={`${row.open ? "Fold" : "Unfold"} ${row.key ?? ""}`} data-open={row.open} onClick={onToggle}>
+        <button type="button" class="twist" aria-label={`${row.open ? "Fold" : "Unfold"} ${row.key ?? ""}`} onClick={onToggle} data-open={row.open}>
           <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path d="m6 4 4 4-4 4" /></svg>
         </button>
       ) : <span class="twist" />}
-      <span class="json-key">{row.key}</span>
+      <span class="json-key"><bdi>{row.key}</bdi></span>
+      {isText && <span class="json-was-text" title="The payload has this as JSON in a text">text</span>}
       {row.size !== null ? <span class="json-folded">{foldedText(row.value)}</span> : <Scalar value={row.value} whole={whole} onWhole={onWhole} />}
       <CopyButton label={`Copy ${row.key ?? "all"}`} text={() => copyText(row.value)} />
     </div>

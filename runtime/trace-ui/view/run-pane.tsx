@@ -1,11 +1,14 @@
 /** One run: what it is, and its calls over time. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { messageOf } from "../data/api.js";
 import { saveFile } from "../data/browser.js";
 import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber } from "../model/format.js";
-import { titleOf } from "../model/run-list.js";
+import { previewOf, titleOf } from "../model/run-list.js";
+import { type Summary, summaryOf } from "../model/summary.js";
 import { QUIET_MS } from "../model/timeline.js";
+import type { Node } from "../model/tree.js";
 import type { Run } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
 import { useApp } from "./context.js";
@@ -15,15 +18,18 @@ import { Waterfall } from "./waterfall.js";
 
 export function RunPane({ store }: { store: RunStore }): JSX.Element {
   const run = store.run.value;
+  const tree = store.tree.value;
+  const status = run?.status ?? "running";
+  const summary = useMemo(() => summaryOf(tree, status === "failed", status === "running"), [tree, status]);
   return (
     <section class="run" aria-label="Run">
-      <RunHead store={store} run={run} />
-      <RunBody store={store} />
+      <RunHead store={store} run={run} summary={summary} />
+      <RunBody store={store} summary={summary} />
     </section>
   );
 }
 
-function RunBody({ store }: { store: RunStore }): JSX.Element {
+function RunBody({ store, summary }: { store: RunStore; summary: Summary }): JSX.Element {
   const empty = store.tree.value.nodes.length === 0;
   if (store.error.value !== null && empty) {
     return (
@@ -36,10 +42,10 @@ function RunBody({ store }: { store: RunStore }): JSX.Element {
   if (store.missing.value && empty) return <Notice title="No such run">No run has the id <code><Foreign text={store.id} /></code>. It may have been deleted; if it is about to start, it appears here by itself.</Notice>;
   if (empty && store.loading.value) return <div class="skeleton" aria-hidden="true">{Array.from({ length: 10 }, (_, index) => <div key={index} />)}</div>;
   if (empty) return <Notice title="No steps yet">The run is known, its first step is on its way.</Notice>;
-  return <Waterfall store={store} />;
+  return <Waterfall store={store} summary={summary} />;
 }
 
-function RunHead({ store, run }: { store: RunStore; run: Run | null }): JSX.Element {
+function RunHead({ store, run, summary }: { store: RunStore; run: Run | null; summary: Summary }): JSX.Element {
   const app = useApp();
   return (
     <header class="run-head">
@@ -51,9 +57,7 @@ function RunHead({ store, run }: { store: RunStore; run: Run | null }): JSX.Elem
         {run !== null && <RunActions run={run} />}
       </div>
       {run !== null && <RunFacts store={store} run={run} />}
-      {run !== null && run.error_message !== null && (
-        <p class="run-failure"><Foreign text={run.error_message} /></p>
-      )}
+      {run !== null && <RunSummary store={store} run={run} summary={summary} />}
     </header>
   );
 }
@@ -80,6 +84,34 @@ function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
       {run.tags.map((tag) => <li key={tag}><button type="button" class="chip" title="Runs with this tag" onClick={() => app.setFilters({ tag: tag.slice(0, 200) })}><Foreign text={tag} /></button></li>)}
     </ul>
   );
+}
+
+/** Question and answer, why it failed, what it waits for, what took longest. */
+function RunSummary({ store, run, summary }: { store: RunStore; run: Run; summary: Summary }): JSX.Element | null {
+  const app = useApp();
+  const asked = previewOf(run);
+  const { failure, slowest, retries, waiting } = summary;
+  const waitingMs = waiting === null ? 0 : app.clock.value - waiting.span.startMs;
+  const step = (node: Node): JSX.Element => <button type="button" class="link" onClick={() => { store.follow.value = false; app.select(node.span.id); }}><Foreign text={node.span.name} /></button>;
+  const parts = {
+    asked: asked === "" ? null : <div class="said" key="asked"><dt>Asked</dt><dd><bdi>{asked}</bdi></dd></div>,
+    answered: run.answer === null || run.answer === "" ? null : <div class="said" key="answered"><dt>{run.status === "running" ? "So far" : "Answered"}</dt><dd><bdi>{run.answer}</bdi></dd></div>,
+    failed: run.status !== "failed" ? null : (
+      <div class="said run-failure" key="failed">
+        <dt>Failed</dt>
+        <dd>
+          {failure.length > 0 && <nav aria-label="Failure path" class="path">{failure.map((node, index) => <span key={node.span.id}>{index > 0 && <i aria-hidden="true">›</i>}{step(node)}</span>)}</nav>}
+          <span class="reason"><bdi>{failure.at(-1)?.span.error ?? run.error_message ?? "without a message"}</bdi></span>
+        </dd>
+      </div>
+    ),
+    waiting: waiting === null || waitingMs < 10_000 ? null : (
+      <div class="said" key="waiting"><dt class="warn">Waiting</dt><dd class="warn">waiting {formatDuration(waitingMs)} on {waiting.span.server !== null && <><Foreign text={waiting.span.server} />/</>}{step(waiting)}</dd></div>
+    ),
+    slowest: slowest === null || slowest.ownMs < 1 ? null : <div class="said" key="slowest"><dt>Slowest</dt><dd>{step(slowest.node)} {formatDuration(slowest.ownMs)} in itself{retries > 0 && <>, {formatNumber(retries)} {retries === 1 ? "retry" : "retries"} in the run</>}</dd></div>,
+  };
+  const shown = [parts.asked, parts.answered, parts.failed, parts.waiting, parts.slowest].filter((part) => part !== null);
+  return shown.length === 0 ? null : <dl class="run-summary" aria-label="Summary">{shown}</dl>;
 }
 
 function RunActions({ run }: { run: Run }): JSX.Element {

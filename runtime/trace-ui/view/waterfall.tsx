@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount } from "../model/format.js";
 import { type Axis, axisOf, panAxis, zoomAxis } from "../model/timeline.js";
+import type { Summary } from "../model/summary.js";
 import { nextCause } from "../model/tree.js";
 import type { RunStore } from "../state/run.js";
 import { useApp } from "./context.js";
@@ -11,6 +12,7 @@ import { COMMAND, type Command } from "./keys.js";
 import { IconButton } from "./parts.js";
 import { useRows } from "./rows.js";
 import { GridLines, Ruler } from "./ruler.js";
+import { OverviewStrip } from "./overview.js";
 import { SpanRow } from "./span-row.js";
 
 const ROW = 28;
@@ -18,7 +20,7 @@ const RULER = 26;
 /** Widths from which a step is shown beside the run, not over it. */
 const WIDE = "(min-width: 900px)";
 
-export function Waterfall({ store }: { store: RunStore }): JSX.Element {
+export function Waterfall({ store, summary }: { store: RunStore; summary: Summary }): JSX.Element {
   const app = useApp();
   const rowList = store.rows.value;
   const tree = store.tree.value;
@@ -38,7 +40,7 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
   const goTo = (id: string): void => {
     store.reveal(id);
     active.value = id;
-    rows.reveal(store.rows.peek().findIndex((row) => row.span.id === id));
+    rows.reveal(store.rows.peek().findIndex((row) => row.id === id));
   };
   const show = (id: string): void => {
     store.follow.value = false;
@@ -50,15 +52,15 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
     const row = rowList[Math.max(0, Math.min(rowList.length - 1, index))];
     if (row === undefined) return;
     store.follow.value = false;
-    goTo(row.span.id);
-    if (app.route.value.stepId !== null) app.select(row.span.id);
+    goTo(row.id);
+    if (app.route.value.stepId !== null && row.group === null) app.select(row.id);
   };
   const jump = (step: 1 | -1): void => {
     const cause = nextCause(tree, active.value ?? selected.value, step);
     if (cause !== null) show(cause.span.id);
   };
   const onCommand = (command: Command): void => {
-    const at = rowList.findIndex((row) => row.span.id === active.value);
+    const at = rowList.findIndex((row) => row.id === active.value);
     const row = rowList[at];
     const page = Math.max(1, Math.floor(rows.height / ROW) - 2);
     switch (command) {
@@ -68,14 +70,14 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
       case "end": return move(rowList.length - 1);
       case "page-down": return move(at + page);
       case "page-up": return move(at - page);
-      case "enter": return row === undefined ? undefined : app.select(row.span.id);
+      case "enter": return row === undefined ? undefined : row.group === null ? app.select(row.id) : store.toggle(row.id);
       case "left": {
         if (row === undefined) return;
-        if (row.children > 0 && !row.collapsed) return store.toggle(row.span.id, true);
-        const parent = tree.byId.get(row.span.id)?.parent;
-        return parent == null ? undefined : move(rowList.findIndex((candidate) => candidate.span.id === parent.span.id));
+        if (row.children > 0 && !row.collapsed) return store.toggle(row.id, true);
+        const above = rowList.findLastIndex((candidate, index) => index < at && candidate.depth < row.depth);
+        return above < 0 ? undefined : move(above);
       }
-      case "right": return row === undefined ? undefined : row.collapsed ? store.toggle(row.span.id, false) : move(at + 1);
+      case "right": return row === undefined ? undefined : row.collapsed ? store.toggle(row.id, false) : move(at + 1);
       case "next-error": return jump(1);
       case "previous-error": return jump(-1);
       case "follow": return void (store.follow.value = !store.follow.value);
@@ -115,7 +117,7 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
     };
   }, []);
 
-  // A step of the address, or the first error of a failed run, is shown once it is there.
+  // A step of the address, or what explains how the run ended, is shown once it is there.
   const placed = useRef(false);
   useLayoutEffect(() => {
     if (placed.current) return;
@@ -125,10 +127,15 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
       goTo(wanted);
     } else if (app.route.value.stepId === null && !store.loading.value && store.run.value !== null) {
       placed.current = true;
-      const cause = store.run.value.status === "failed" ? nextCause(tree, null, 1) : null;
-      if (cause === null) store.follow.value = running;
-      else if (matchMedia(WIDE).matches) show(cause.span.id);
-      else goTo(cause.span.id);
+      if (running) {
+        store.follow.value = true;
+        return;
+      }
+      // Where the error came from that ended the run; of a run that went well, its root.
+      const first = summary.failure.at(-1) ?? tree.nodes[0];
+      if (first === undefined) return;
+      if (matchMedia(WIDE).matches) show(first.span.id);
+      else goTo(first.span.id);
     }
   });
   useEffect(() => {
@@ -136,25 +143,32 @@ export function Waterfall({ store }: { store: RunStore }): JSX.Element {
   }, [selected.value]);
   useEffect(() => {
     const newest = store.newest.value;
-    if (store.follow.value && newest !== null && placed.current) rows.reveal(rowList.findIndex((row) => row.span.id === newest.id));
+    if (store.follow.value && newest !== null && placed.current) rows.reveal(rowList.findIndex((row) => row.id === newest.id));
   });
 
   const { from, to } = rows.window;
-  const activeIndex = rowList.findIndex((row) => row.span.id === active.value);
+  const activeIndex = rowList.findIndex((row) => row.id === active.value);
+  const fatalId = summary.failure.at(-1)?.span.id ?? null;
   const openEndMs = running ? bounds.endMs : Math.max(tree.endMs, store.lastMs.value);
   return (
     <>
       <Toolbar store={store} zoomed={zoom.value !== null} onZoom={(factor) => (factor === 0 ? (zoom.value = null) : zoomBy(factor))} onJump={jump} />
+      <OverviewStrip tree={tree} bounds={bounds} axis={axis} zoomed={zoom.value !== null} onZoom={(next) => (zoom.value = next)} />
       <div class="waterfall" ref={rows.ref} data-keys="run" role="treegrid" aria-label="Steps" aria-rowcount={rowList.length} aria-colcount={3} tabIndex={0} aria-busy={store.loading.value}
         aria-activedescendant={activeIndex >= from && activeIndex < to ? `span-${activeIndex}` : undefined}>
         <Ruler axis={axis} zeroMs={tree.startMs} />
         <GridLines axis={axis} zeroMs={tree.startMs} height={rows.height - RULER} />
         <div class="waterfall-body" role="presentation" style={{ height: `${rowList.length * ROW}px` }}>
           {rowList.slice(from, to).map((row, offset) => (
-            <SpanRow key={row.span.id} row={row} index={from + offset} top={(from + offset) * ROW} axis={axis} openEndMs={openEndMs} running={running} settled={!store.loading.value}
-              active={row.span.id === active.value} selected={row.span.id === selected.value}
-              onToggle={() => store.toggle(row.span.id)}
-              onSelect={() => { store.follow.value = false; active.value = row.span.id; app.select(row.span.id); }} />
+            <SpanRow key={row.id} row={row} index={from + offset} top={(from + offset) * ROW} axis={axis} openEndMs={openEndMs} running={running} settled={!store.loading.value}
+              active={row.id === active.value} selected={row.id === selected.value} fatal={row.id === fatalId} nowMs={nowMs}
+              onToggle={() => store.toggle(row.id)}
+              onSelect={() => {
+                store.follow.value = false;
+                active.value = row.id;
+                if (row.group === null) app.select(row.id);
+                else store.toggle(row.id);
+              }} />
           ))}
         </div>
         {rowList.length === 0 && <p class="nothing">No step contains this text.</p>}
@@ -186,7 +200,11 @@ function Toolbar({ store, zoomed, onZoom, onJump }: { store: RunStore; zoomed: b
       {store.error.value !== null && <button type="button" class="link bad" title={store.error.value} onClick={() => store.retry()}>Steps are missing: try again</button>}
       {running && feed.kind !== "live" && feed.kind !== "connecting" && <span class="warn" role="status">not live</span>}
       {running && <IconButton name="follow" label="Follow the newest step" shortcut="f" pressed={store.follow.value} onClick={() => (store.follow.value = !store.follow.value)} />}
-      {zoomed && <button type="button" class="link" onClick={() => onZoom(0)}>Whole run</button>}
+      <span class="zoom" role="group" aria-label="Zoom">
+        {zoomed && <button type="button" class="link" onClick={() => onZoom(0)}>Whole run</button>}
+        <IconButton name="minus" label="Zoom out" shortcut="-" disabled={!zoomed} onClick={() => onZoom(2)} />
+        <IconButton name="plus" label="Zoom in" shortcut="+" onClick={() => onZoom(0.5)} />
+      </span>
       <IconButton name="fold" label="Fold all" onClick={() => store.foldAll(true)} />
       <IconButton name="unfold" label="Unfold all" onClick={() => store.foldAll(false)} disabled={store.collapsed.value.size === 0} />
     </div>

@@ -184,8 +184,8 @@ const FIRST_ROWS = `new Promise((resolve) => {
 test("a run of 50,000 steps is drawn at once, and only what is in view is an element", () => withPages({ per_run_event_cap: 100_000 }, async (trace) => {
   const events: Json[] = [{ run_id: "big", event_type: "chain_start", timestamp: at(0), agent_name: "big" }];
   for (let index = 0; index < 25_000; index++) {
-    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: "tool_start", timestamp: at(index * 2 + 1), tool_name: "step" });
-    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: index === 20_000 ? "tool_error" : "tool_end", timestamp: at(index * 2 + 2), tool_name: index === 20_000 ? "the_bad_one" : "step", ...(index === 20_000 ? { error_message: "bad" } : {}) });
+    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: "tool_start", timestamp: at(index * 2 + 1), tool_name: `step_${index % 5000}` });
+    events.push({ run_id: `t${index}`, parent_run_id: "big", event_type: index === 20_000 ? "tool_error" : "tool_end", timestamp: at(index * 2 + 2), tool_name: index === 20_000 ? "the_bad_one" : `step_${index % 5000}`, ...(index === 20_000 ? { error_message: "bad" } : {}) });
   }
   for (let from = 0; from < events.length; from += 10_000) await trace.ingest(events.slice(from, from + 10_000));
   const watched = await openPage(`${trace.url}/ui/`);
