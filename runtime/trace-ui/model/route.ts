@@ -1,50 +1,90 @@
 /** What is shown, as the fragment of the address: it survives a reload, and a link to it shows the same. */
 import type { RunStatus } from "./types.js";
 
+export type Sort = "started" | "duration" | "tokens" | "cost" | "errors" | "steps";
+
 export interface Filters {
   readonly status: RunStatus | "all";
   readonly q: string;
   readonly tag: string;
   readonly session: string;
+  readonly name: string;
+  readonly model: string;
+  readonly user: string;
+  /** Runs that started in the last so many minutes; 0 is any time. */
+  readonly minutes: number;
+  readonly sort: Sort;
   /** Search in steps and payloads instead of in runs. */
   readonly inSteps: boolean;
 }
 
+export const VIEWS = ["runs", "sessions", "topology", "tools", "stats", "settings", "compare"] as const;
+export type View = (typeof VIEWS)[number];
+
 export interface Route {
+  readonly view: View;
   readonly filters: Filters;
   readonly runId: string | null;
   /** Event id of the selected step. */
   readonly stepId: string | null;
+  /** The runs that are compared. */
+  readonly pair: readonly [string, string] | null;
+  /** Whose calls the topology and the tools show, as the service names it. */
+  readonly scope: string;
 }
 
-export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", inSteps: false };
+export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", name: "", model: "", user: "", minutes: 0, sort: "started", inSteps: false };
 const STATUSES: readonly Filters["status"][] = ["all", "running", "completed", "failed"];
+export const SORTS: readonly Sort[] = ["started", "duration", "tokens", "cost", "errors", "steps"];
+const TEXTS = ["q", "tag", "session", "name", "model", "user"] as const;
 /** Longest text the service takes in a filter. */
 export const MAX_FILTER = 200;
+const MAX_MINUTES = 525_600;
 
-/** Reads `#/runs/RUN/STEP?status=…`; what it does not understand is left out. */
+/** Reads `#/runs/RUN/STEP?status=…` and `#/VIEW?…`; what it does not understand is left out. */
 export function parseRoute(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
+  const legacy = legacyRun(hash);
+  const [path = "", query = ""] = legacy ?? hash.replace(/^#/, "").split("?", 2);
   const [, room, runId = "", stepId = ""] = path.split("/").map(decode);
   const params = new URLSearchParams(query);
   const text = (name: string): string => (params.get(name) ?? "").slice(0, MAX_FILTER);
-  const status = STATUSES.find((known) => known === params.get("status")) ?? "all";
+  const minutes = Number(params.get("minutes") ?? "0");
+  const [a, b] = [params.get("a") ?? "", params.get("b") ?? ""];
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, text(name)])) as { readonly [name in (typeof TEXTS)[number]]: string };
   return {
-    filters: { status, q: text("q"), tag: text("tag"), session: text("session"), inSteps: params.get("in") === "steps" },
+    view: VIEWS.find((known) => known === room) ?? "runs",
+    filters: {
+      ...texts, status: STATUSES.find((known) => known === params.get("status")) ?? "all", inSteps: params.get("in") === "steps",
+      minutes: Number.isInteger(minutes) && minutes > 0 && minutes <= MAX_MINUTES ? minutes : 0, sort: SORTS.find((known) => known === params.get("sort")) ?? "started",
+    },
     runId: room === "runs" && runId !== "" ? runId : null,
     stepId: room === "runs" && runId !== "" && stepId !== "" ? stepId : null,
+    pair: room === "compare" && a !== "" && b !== "" ? [a, b] : null,
+    scope: params.get("scope") ?? "all",
   };
 }
 
+/** `#run=ID&status=failed`: links of the system that this one replaces. */
+function legacyRun(hash: string): [string, string] | null {
+  if (!/^#(run|status)=/.test(hash)) return null;
+  const params = new URLSearchParams(hash.slice(1));
+  const run = params.get("run");
+  const status = params.get("status");
+  return [run === null || run === "" ? "/" : `/runs/${encodeURIComponent(run)}`, status === null ? "" : `status=${encodeURIComponent(status)}`];
+}
+
 /** The fragment of a route. `parseRoute` reads it back. */
-export function printRoute({ filters, runId, stepId }: Route): string {
-  const path = runId === null ? "/" : `/runs/${encodeURIComponent(runId)}${stepId === null ? "" : `/${encodeURIComponent(stepId)}`}`;
+export function printRoute({ view, filters, runId, stepId, pair, scope }: Route): string {
   const params = new URLSearchParams();
+  let path = view === "runs" ? "/" : `/${view}`;
+  if (view === "runs" && runId !== null) path = `/runs/${encodeURIComponent(runId)}${stepId === null ? "" : `/${encodeURIComponent(stepId)}`}`;
+  if (view === "compare" && pair !== null) for (const [index, name] of ["a", "b"].entries()) params.set(name, pair[index] ?? "");
   if (filters.status !== "all") params.set("status", filters.status);
-  if (filters.q !== "") params.set("q", filters.q);
-  if (filters.tag !== "") params.set("tag", filters.tag);
-  if (filters.session !== "") params.set("session", filters.session);
+  for (const name of TEXTS) if (filters[name] !== "") params.set(name, filters[name]);
+  if (filters.minutes !== 0) params.set("minutes", String(filters.minutes));
+  if (filters.sort !== "started") params.set("sort", filters.sort);
   if (filters.inSteps) params.set("in", "steps");
+  if (scope !== "all") params.set("scope", scope);
   const query = params.toString();
   return `#${path}${query === "" ? "" : `?${query}`}`;
 }

@@ -4,7 +4,7 @@ import { socketAddress } from "../data/address.js";
 import { type Api, ApiError, createApi, messageOf } from "../data/api.js";
 import { browserFeed, now, readStored, writeStored } from "../data/browser.js";
 import type { FeedState } from "../data/feed.js";
-import { type Filters, parseRoute, printRoute, type Route } from "../model/route.js";
+import { type Filters, parseRoute, printRoute, type Route, type View } from "../model/route.js";
 import type { Frame, Health, Stats } from "../model/types.js";
 import { createListStore, createSearchStore, type ListStore, type SearchStore } from "./list.js";
 import { createRunStore, type RunStore } from "./run.js";
@@ -34,6 +34,7 @@ export interface App {
   /** Selects a step of the open run; `null` closes the inspector. */
   select(stepId: string | null): void;
   closeRun(): void;
+  show(view: View, more?: { readonly pair?: readonly [string, string]; readonly scope?: string }): void;
   giveToken(token: string): Promise<string | null>;
   forgetToken(): void;
   setTheme(theme: Theme): void;
@@ -169,10 +170,13 @@ export function createApp(): App {
       go({ ...route.value, filters: { ...route.value.filters, ...changed } }, "replace");
     },
     openRun(id, stepId = null) {
-      go({ ...route.value, runId: id, stepId }, "push");
+      go({ ...route.value, view: "runs", pair: null, runId: id, stepId }, "push");
     },
     select(stepId) {
       go({ ...route.value, stepId }, route.value.stepId === null && stepId !== null ? "push" : "replace");
+    },
+    show(view, more = {}) {
+      go({ ...route.value, view, runId: null, stepId: null, pair: more.pair ?? null, scope: more.scope ?? route.value.scope }, "push");
     },
     closeRun() {
       go({ ...route.value, runId: null, stepId: null }, "push");

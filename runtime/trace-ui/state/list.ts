@@ -1,8 +1,9 @@
 /** The runs of the list: pages by cursor, and what the live feed brings in between. */
 import { batch, signal, type Signal } from "@preact/signals";
+import { now } from "../data/browser.js";
 import { type Api, messageOf, wasAborted } from "../data/api.js";
 import { appendPage, compareRuns, mergeRuns, type RunList } from "../model/run-list.js";
-import type { Filters } from "../model/route.js";
+import type { Filters, Sort } from "../model/route.js";
 import type { Run, RunPage, SearchHit, SearchPage } from "../model/types.js";
 
 export type Loading = "first" | "more" | "no";
@@ -31,13 +32,15 @@ export function createListStore(api: Api): ListStore {
   const error = signal<string | null>(null);
   const complete = signal(false);
   let filters: Filters | null = null;
-  let cursor: string | null = null;
+  /** The next page: a cursor of the newest-first order, else how many runs to leave out. */
+  let cursor: string | number | null = null;
+  const nextOf = (page: RunPage, seen: number): string | number | null => (filters === null || filters.sort === "started" ? (page.next_cursor ?? null) : seen < page.total && page.runs.length > 0 ? seen : null);
   let abort = new AbortController();
   let waiting: Run[] = [];
   let scheduled = false;
 
-  const fetchPage = (at: string | null, signal: AbortSignal): Promise<RunPage> =>
-    api.get<RunPage>("runs", { extended: 1, limit: PAGE, status: filters?.status ?? "all", q: filters?.inSteps === true ? "" : (filters?.q ?? ""), tag: filters?.tag ?? "", session: filters?.session ?? "", cursor: at }, signal);
+  const fetchPage = (at: string | number | null, signal: AbortSignal): Promise<RunPage> =>
+    api.get<RunPage>("runs", { extended: 1, limit: PAGE, status: filters?.status ?? "all", q: filters?.inSteps === true ? "" : (filters?.q ?? ""), tag: filters?.tag ?? "", session: filters?.session ?? "", ...moreParams(filters), ...(typeof at === "number" ? { offset: at } : { cursor: at }) }, signal);
 
   /** One request at a time; what the feed brings meanwhile is taken in after it. */
   async function read(kind: Loading, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -58,12 +61,14 @@ export function createListStore(api: Api): ListStore {
     });
   }
 
+  const wantedSort = (): Sort => filters?.sort ?? "started";
+
   function flush(): void {
     scheduled = false;
     if (filters === null || loading.value === "first" || waiting.length === 0) return;
     const changed = waiting;
     waiting = [];
-    list.value = mergeRuns(list.value, changed, filters, complete.value);
+    list.value = mergeRuns(list.value, changed, filters, complete.value, now());
   }
 
   return {
@@ -72,7 +77,7 @@ export function createListStore(api: Api): ListStore {
       filters = wanted;
       return read("first", async (signal) => {
         const page = await fetchPage(null, signal);
-        cursor = page.next_cursor ?? null;
+        cursor = nextOf(page, page.runs.length);
         batch(() => {
           list.value = { runs: page.runs, total: page.total };
           complete.value = cursor === null;
@@ -83,7 +88,7 @@ export function createListStore(api: Api): ListStore {
       if (loading.value !== "no" || cursor === null || error.value !== null) return;
       await read("more", async (signal) => {
         const page = await fetchPage(cursor, signal);
-        cursor = page.next_cursor ?? null;
+        cursor = nextOf(page, list.value.runs.length + page.runs.length);
         batch(() => {
           list.value = appendPage(list.value, page.runs, page.total);
           complete.value = cursor === null;
@@ -96,9 +101,9 @@ export function createListStore(api: Api): ListStore {
         const page = await fetchPage(null, signal);
         const last = page.runs.at(-1);
         // What is older than this page stays as it was loaded; what is newer and not in it is gone.
-        const rest = last === undefined ? [] : list.value.runs.filter((run) => compareRuns(run, last) > 0);
-        const whole = page.next_cursor === undefined;
-        if (rest.length === 0) cursor = page.next_cursor ?? null;
+        const rest = last === undefined || wantedSort() !== "started" ? [] : list.value.runs.filter((run) => compareRuns(run, last) > 0);
+        const whole = nextOf(page, page.runs.length) === null;
+        if (rest.length === 0) cursor = nextOf(page, page.runs.length);
         batch(() => {
           list.value = { runs: whole ? page.runs : [...page.runs, ...rest], total: page.total };
           complete.value = cursor === null;
@@ -116,6 +121,13 @@ export function createListStore(api: Api): ListStore {
       if (runs.length < list.value.runs.length) list.value = { runs, total: list.value.total - 1 };
     },
   };
+}
+
+/** Filters beyond the plain ones; the service answers them. */
+export function moreParams(filters: Filters | null): { readonly [name: string]: string | null } {
+  if (filters === null) return {};
+  const { name, model, user, minutes, sort } = filters;
+  return { name, model, user, sort: sort === "started" ? "" : sort, from: minutes === 0 ? "" : new Date(now() - minutes * 60_000).toISOString() };
 }
 
 export interface SearchStore {

@@ -1,4 +1,6 @@
 /** What handlers may reach; made once for a running instance. */
+import type { components } from "../api.types.gen.js";
+import { parseTime } from "../time.js";
 import type { IntakeClient } from "../ingest/intake-client.js";
 import type { IngestQueue } from "../ingest/queue.js";
 import type { Counters } from "../ingest/counters.js";
@@ -32,4 +34,17 @@ export interface HandlerContext {
 /** Whether a switch of a query is on. */
 export function isOn(value: string | undefined): boolean {
   return value === "1" || value === "true";
+}
+
+/** Moments of a query in microseconds, or the answer to one that does not exist, like 30 February. */
+export function momentsOf(given: { readonly from?: string | undefined; readonly to?: string | undefined }): { readonly from?: number; readonly to?: number } | { readonly status: 422; readonly body: components["schemas"]["ValidationErrors"] } {
+  const found: { from?: number; to?: number } = {};
+  for (const name of ["from", "to"] as const) {
+    const input = given[name];
+    if (input === undefined) continue;
+    const at = parseTime(input);
+    if (at === null) return { status: 422, body: { detail: [{ type: "string_pattern_mismatch", loc: ["query", name], msg: "must be a moment that exists", input }] } };
+    found[name] = at;
+  }
+  return found;
 }

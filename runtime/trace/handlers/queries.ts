@@ -1,9 +1,9 @@
 /** Sums, searches and comparisons. */
 import { detail, type Handlers } from "../http/answer.js";
 import type { Stats, StatsExtended } from "../model.js";
-import { type HandlerContext, isOn } from "./context.js";
+import { type HandlerContext, isOn, momentsOf } from "./context.js";
 
-type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "searchSteps" | "compareRuns" | "listSessions">;
+type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "searchSteps" | "compareRuns" | "getOverview" | "listSessions">;
 
 export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }: HandlerContext): QueryHandlers {
   return {
@@ -38,6 +38,12 @@ export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }
     async compareRuns({ a, b }) {
       const json = await store.read.compare(a, b);
       return json === null ? { status: 404, body: detail("Run not found") } : { status: 200, json };
+    },
+
+    async getOverview({ status = "all", tag, q, session, name, model, user, from, to, buckets = 60 }) {
+      const moments = momentsOf({ from, to });
+      if ("status" in moments) return moments;
+      return { status: 200, json: await store.read.overview({ status: status as "all", tag, q, session, name, model, user, ...moments }, buckets) };
     },
 
     listSessions: async ({ limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.sessions(limit, offset) }),

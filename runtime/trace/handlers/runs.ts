@@ -1,7 +1,7 @@
 /** Runs and their steps. */
 import { type Answer, detail, type Handlers } from "../http/answer.js";
 import type { Json, StepPage, TraceStore } from "../store/store.js";
-import { type HandlerContext, isOn } from "./context.js";
+import { type HandlerContext, isOn, momentsOf } from "./context.js";
 
 const RUN_NOT_FOUND = { status: 404, body: detail("Run not found") } as const;
 
@@ -19,8 +19,10 @@ type RunHandlers = Pick<Handlers, "listRuns" | "getRun" | "deleteRun" | "getJour
 
 export function runHandlers({ store }: HandlerContext): RunHandlers {
   return {
-    async listRuns({ status = "all", limit = 50, offset = 0, tag, q, session, cursor, extended }) {
-      const json = await store.read.runs({ status: status as "all", limit, offset, tag, q, session, cursor, extended: isOn(extended) });
+    async listRuns({ status = "all", limit = 50, offset = 0, tag, q, session, name, model, user, from, to, sort, cursor, extended }) {
+      const moments = momentsOf({ from, to });
+      if ("status" in moments) return moments;
+      const json = await store.read.runs({ status: status as "all", limit, offset, tag, q, session, name, model, user, ...moments, sort, cursor, extended: isOn(extended) });
       return { status: 200, json };
     },
 

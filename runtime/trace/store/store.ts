@@ -77,13 +77,24 @@ export interface Retention {
   readonly before: number;
 }
 
-export interface RunListQuery {
+/** Which runs are wanted. Times in microseconds; `from` is part of the range, `to` is not. */
+export interface RunFilterQuery {
   readonly status: "running" | "completed" | "failed" | "all";
-  readonly limit: number;
-  readonly offset: number;
   readonly tag?: string | undefined;
   readonly q?: string | undefined;
   readonly session?: string | undefined;
+  readonly name?: string | undefined;
+  readonly model?: string | undefined;
+  readonly user?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export interface RunListQuery extends RunFilterQuery {
+  readonly limit: number;
+  readonly offset: number;
+  /** A key of RUN_ORDERS; newest first when absent. Other orders page by offset alone. */
+  readonly sort?: string | undefined;
   readonly cursor?: string | undefined;
   readonly extended: boolean;
 }
@@ -140,6 +151,7 @@ export interface TraceReader {
   tools(scope: string): Promise<Json<Schemas["ToolInventory"]>>;
   search(query: { readonly q: string; readonly scope: string; readonly limit: number; readonly offset: number }): Promise<Json<Schemas["SearchResult"]>>;
   compare(a: string, b: string): Promise<Json<Schemas["Comparison"]> | null>;
+  overview(query: RunFilterQuery, buckets: number): Promise<Json<Schemas["RunOverview"]>>;
   sessions(limit: number, offset: number): Promise<Json<Schemas["SessionList"]>>;
   /** Ids of all root runs, oldest first. */
   runIds(): Promise<readonly string[]>;

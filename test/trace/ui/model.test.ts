@@ -37,19 +37,29 @@ test("a token that is no sub-protocol goes by the query, and as bytes in the hea
   assert.equal(bearer("é"), "Bearer Ã©");
 });
 
+const NOWHERE: Route = { view: "runs", filters: NO_FILTERS, runId: null, stepId: null, pair: null, scope: "all" };
+
 test("what is shown is read back from the address", () => {
   const table: readonly Route[] = [
-    { filters: NO_FILTERS, runId: null, stepId: null },
-    { filters: { status: "failed", q: "a&b #?", tag: "x/y", session: "s 1", inSteps: true }, runId: "r/1?x#é", stepId: "e%1" },
-    { filters: { ...NO_FILTERS, tag: "%_[" }, runId: "r", stepId: null },
+    NOWHERE,
+    { ...NOWHERE, filters: { status: "failed", q: "a&b #?", tag: "x/y", session: "s 1", name: "a=b", model: "m/1", user: "ü", minutes: 60, sort: "cost", inSteps: true }, runId: "r/1?x#é", stepId: "e%1" },
+    { ...NOWHERE, filters: { ...NO_FILTERS, tag: "%_[" }, runId: "r" },
+    { ...NOWHERE, view: "compare", pair: ["a&b", "c d"] },
+    { ...NOWHERE, view: "topology", scope: "last_n:20" },
   ];
   for (const route of table) assert.deepEqual(parseRoute(printRoute(route)), route);
 });
 
+test("links of the system before open the same run", () => {
+  assert.deepEqual(parseRoute("#run=a%2Fb&status=failed"), { ...NOWHERE, runId: "a/b", filters: { ...NO_FILTERS, status: "failed" } });
+  assert.deepEqual(parseRoute("#run=&status="), NOWHERE);
+});
+
 test("an address that makes no sense shows the list", () => {
   for (const hash of ["", "#", "#/", "#/runs/", "#/nothing/x", "#/runs//step", "#/?status=odd"]) {
-    assert.deepEqual(parseRoute(hash), { filters: NO_FILTERS, runId: null, stepId: null }, hash);
+    assert.deepEqual(parseRoute(hash), NOWHERE, hash);
   }
+  assert.deepEqual(parseRoute("#/?minutes=-5&sort=colour"), NOWHERE);
   assert.equal(parseRoute("#/runs/%zz").runId, "%zz");
   assert.equal(parseRoute(`#/?q=${"x".repeat(900)}`).filters.q.length, 200, "the service takes no more");
 });
@@ -111,23 +121,24 @@ test("filters of live runs are those of the service", () => {
   const table: readonly (readonly [Partial<Filters>, boolean])[] = [
     [{}, true], [{ status: "failed" }, true], [{ status: "running" }, false], [{ q: "abc" }, true], [{ q: "GRÖSSE" }, false], [{ q: "größe" }, true], [{ q: "timeout" }, true], [{ q: "MIRA" }, true],
     [{ q: "nothing" }, false], [{ q: "nothing", inSteps: true }, true], [{ tag: "prod" }, true], [{ tag: "50%" }, true], [{ tag: "%" }, true], [{ tag: "p_od" }, false], [{ session: "s1" }, true], [{ session: "s" }, false],
+    [{ name: "Größe" }, true], [{ name: "Gr" }, false], [{ user: "mira" }, true], [{ user: "mi" }, false], [{ model: "m" }, false], [{ minutes: 61 }, true], [{ minutes: 59 }, false],
   ];
-  for (const [filters, wanted] of table) assert.equal(passes(subject, { ...NO_FILTERS, ...filters }), wanted, JSON.stringify(filters));
+  for (const [filters, wanted] of table) assert.equal(passes(subject, { ...NO_FILTERS, ...filters }, Date.parse(subject.started_at) + 3_600_000), wanted, JSON.stringify(filters));
 });
 
 test("live runs come in at their place, once, and leave when they no longer pass", () => {
   const at = (minute: number): { started_at: string } => ({ started_at: `2026-11-20T10:${String(minute).padStart(2, "0")}:00Z` });
   const list = { runs: [run("c", at(3)), run("b", at(2))], total: 9 };
-  assert.equal(ids(mergeRuns(list, [run("d", at(4))], NO_FILTERS, false).runs), "d c b");
-  assert.equal(mergeRuns(list, [run("d", at(4))], NO_FILTERS, false).total, 10);
-  assert.equal(ids(mergeRuns(list, [run("a", at(1))], NO_FILTERS, false).runs), "c b", "it belongs to a page that is not loaded");
-  assert.equal(ids(mergeRuns(list, [run("a", at(1))], NO_FILTERS, true).runs), "c b a");
-  assert.equal(ids(mergeRuns(list, [run("bb", at(2))], NO_FILTERS, false).runs), "c bb b", "the id decides between equal starts");
+  assert.equal(ids(mergeRuns(list, [run("d", at(4))], NO_FILTERS, false, 0).runs), "d c b");
+  assert.equal(mergeRuns(list, [run("d", at(4))], NO_FILTERS, false, 0).total, 10);
+  assert.equal(ids(mergeRuns(list, [run("a", at(1))], NO_FILTERS, false, 0).runs), "c b", "it belongs to a page that is not loaded");
+  assert.equal(ids(mergeRuns(list, [run("a", at(1))], NO_FILTERS, true, 0).runs), "c b a");
+  assert.equal(ids(mergeRuns(list, [run("bb", at(2))], NO_FILTERS, false, 0).runs), "c bb b", "the id decides between equal starts");
   const running = { ...NO_FILTERS, status: "running" as const };
-  const left = mergeRuns({ runs: [run("c", { ...at(3), status: "running" })], total: 1 }, [run("c", { ...at(3), last_seq: 2 })], running, true);
+  const left = mergeRuns({ runs: [run("c", { ...at(3), status: "running" })], total: 1 }, [run("c", { ...at(3), last_seq: 2 })], running, true, 0);
   assert.deepEqual([ids(left.runs), left.total], ["", 0]);
-  assert.equal(ids(mergeRuns(list, [run("child", { ...at(5), root_run_id: "c" })], NO_FILTERS, false).runs), "c b", "nested runs are not listed");
-  assert.equal(mergeRuns({ runs: [run("c", { last_seq: 7 })], total: 1 }, [run("c", { last_seq: 5, status: "running" })], NO_FILTERS, true).runs[0]?.status, "completed", "an update that was overtaken changes nothing");
+  assert.equal(ids(mergeRuns(list, [run("child", { ...at(5), root_run_id: "c" })], NO_FILTERS, false, 0).runs), "c b", "nested runs are not listed");
+  assert.equal(mergeRuns({ runs: [run("c", { last_seq: 7 })], total: 1 }, [run("c", { last_seq: 5, status: "running" })], NO_FILTERS, true, 0).runs[0]?.status, "completed", "an update that was overtaken changes nothing");
   assert.equal(ids(appendPage(list, [run("b", at(2)), run("a", at(1))], 9).runs), "c b a");
   assert.ok(compareRuns(run("a", { started_at: "2026-11-20T10:00:00.000002Z" }), run("b", { started_at: "2026-11-20T10:00:00.000001Z" })) < 0, "microseconds count");
 });

@@ -124,7 +124,7 @@ export class Commit {
 /** A run as a row of JSON. */
 function runRecord(run: RunRow): { readonly [column: string]: unknown } {
   const values = runValues(run);
-  const words = [run.runId, run.name ?? "", run.error ?? "", JSON.stringify(run.tags), run.session ?? "", run.user ?? ""].join(" ");
+  const words = [run.runId, run.name ?? "", run.error ?? "", JSON.stringify(run.tags), run.session ?? "", run.user ?? "", run.preview ?? "", run.answer ?? ""].join(" ");
   return {
     ...Object.fromEntries(RUN_COLUMNS.split(", ").map((column, index) => [column.replaceAll('"', ""), values[index]])),
     folded: folded(words), folded_tags: run.tags.map(folded),

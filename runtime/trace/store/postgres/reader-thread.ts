@@ -14,8 +14,8 @@ const reader = new PostgresReader(pool, (value) => port.postMessage({ notice: "w
 const indexer = new PostgresIndexer(driver);
 let indexing: Promise<void> = Promise.resolve();
 
-type ReadName = "runs" | "run" | "target" | "steps" | "payload" | "stats" | "topology" | "changed" | "tools" | "search" | "compare" | "sessions" | "runIds" | "runList";
-const READS: readonly ReadName[] = ["runs", "run", "target", "steps", "payload", "stats", "topology", "changed", "tools", "search", "compare", "sessions", "runIds", "runList"];
+type ReadName = "runs" | "run" | "target" | "steps" | "payload" | "stats" | "topology" | "changed" | "tools" | "search" | "compare" | "overview" | "sessions" | "runIds" | "runList";
+const READS: readonly ReadName[] = ["runs", "run", "target", "steps", "payload", "stats", "topology", "changed", "tools", "search", "compare", "overview", "sessions", "runIds", "runList"];
 
 const reads: Methods = Object.fromEntries(
   READS.map((name) => {

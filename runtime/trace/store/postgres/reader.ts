@@ -6,9 +6,10 @@ import { nodeKey } from "../../record/tally.js";
 import { align, callsOf } from "../compare.js";
 import { parseRunCursor, parseStepCursor, runCursor, stepCursor } from "../cursor.js";
 import { type GraphEdge, type GraphNode, inventoryOf, topologyOf } from "../graph.js";
+import { MAX_OVERVIEW_RUNS, OVERVIEW_COLUMNS, overviewOf, type OverviewRecord, RUN_ORDERS } from "../overview.js";
 import { CALL_COLUMNS, type CallRecord, EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
 import { hitSnippet, searchTerms } from "../search-text.js";
-import type { RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
+import type { RunFilterQuery, RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
 import { changedPart, folded, nestedRun, parseScope, scopedGraph, sessionOf } from "../stored.js";
 import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { storable } from "./copy.js";
@@ -34,14 +35,15 @@ export class PostgresReader implements TraceReader {
   async runs(query: RunListQuery): Promise<string> {
     const filter = runFilter(query);
     const total = await this.#one<number>(`SELECT count(*) AS value FROM runs ${filter.where()}`, filter.values);
-    const after = query.cursor === undefined ? null : parseRunCursor(query.cursor);
+    const sort = query.sort ?? "started";
+    const after = query.cursor === undefined || sort !== "started" ? null : parseRunCursor(query.cursor);
     if (after !== null) filter.add((at) => `(started_at, run_id) < (${at(after.startedAt)}, ${at(storable(after.runId))})`);
     const records = await this.#rows<RunRecord>(
-      `SELECT ${RUN_COLUMNS} FROM runs ${filter.where()} ORDER BY started_at DESC, run_id DESC LIMIT ${query.limit + 1} OFFSET ${after === null ? query.offset : 0}`, filter.values,
+      `SELECT ${RUN_COLUMNS} FROM runs ${filter.where()} ORDER BY ${RUN_ORDERS[sort] ?? RUN_ORDERS["started"]} LIMIT ${query.limit + 1} OFFSET ${after === null ? query.offset : 0}`, filter.values,
     );
     const rows = records.slice(0, query.limit).map(runRow);
     const last = rows.at(-1);
-    const wantsCursor = query.extended || query.cursor !== undefined;
+    const wantsCursor = sort === "started" && (query.extended || query.cursor !== undefined);
     return JSON.stringify({
       runs: rows.map((row) => (query.extended ? runWireExtended(row) : runWire(row))),
       total: total ?? 0,
@@ -74,6 +76,13 @@ export class PostgresReader implements TraceReader {
   async runList(runIds: readonly string[]): ReturnType<TraceReader["runList"]> {
     const rows = (await this.#rows<RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs WHERE run_id = ANY($1)`, [runIds.map(storable)])).map(runRow);
     return rows.map((row) => ({ runId: row.runId, plain: JSON.stringify(runWire(row)), extended: JSON.stringify(runWireExtended(row)) }));
+  }
+
+  async overview(query: RunFilterQuery, buckets: number): Promise<string> {
+    const filter = runFilter(query);
+    const total = await this.#one<number>(`SELECT count(*) AS value FROM runs ${filter.where()}`, filter.values);
+    const records = await this.#rows<OverviewRecord>(`SELECT ${OVERVIEW_COLUMNS} FROM runs ${filter.where()} ORDER BY started_at DESC, run_id DESC LIMIT ${MAX_OVERVIEW_RUNS}`, filter.values);
+    return JSON.stringify(overviewOf(records, total ?? 0, buckets));
   }
 
   async sessions(limit: number, offset: number): Promise<string> {
@@ -323,11 +332,16 @@ class Filter {
   }
 }
 
-function runFilter(query: RunListQuery): Filter {
+function runFilter(query: RunFilterQuery): Filter {
   const filter = new Filter();
-  const { status, session, tag, q } = query;
+  const { status, session, tag, q, name, user, model, from, to } = query;
   if (status !== "all") filter.add((at) => `status = ${at(["running", "completed", "failed"].indexOf(status))}`);
   if (session !== undefined) filter.add((at) => `session = ${at(storable(session))}`);
+  if (name !== undefined) filter.add((at) => `name = ${at(storable(name))}`);
+  if (user !== undefined) filter.add((at) => `"user" = ${at(storable(user))}`);
+  if (model !== undefined) filter.add((at) => `models::jsonb ? ${at(storable(model))}`);
+  if (from !== undefined) filter.add((at) => `started_at >= ${at(from)}`);
+  if (to !== undefined) filter.add((at) => `started_at < ${at(to)}`);
   if (tag !== undefined) filter.add((at) => `EXISTS (SELECT FROM unnest(folded_tags) t WHERE strpos(t, ${at(folded(storable(tag)))}) > 0)`);
   if (q !== undefined) filter.add((at) => `strpos(folded, ${at(folded(storable(q)))}) > 0`);
   return filter;

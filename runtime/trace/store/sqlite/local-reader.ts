@@ -24,6 +24,7 @@ export function readMethods(reader: SqliteReader): Reads {
     tools: (scope) => json(reader.tools(scope)),
     search: (query) => json(reader.search(query)),
     compare: (a, b) => jsonOrNull(reader.compare(a, b)),
+    overview: (query, buckets) => json(reader.overview(query, buckets)),
     sessions: (limit, offset) => json(reader.sessions(limit, offset)),
     runIds: () => reader.runIds(),
     runList: (runIds) => reader.runList(runIds),
@@ -37,6 +38,6 @@ export function localReader(reader: SqliteReader): TraceReader {
   return {
     runs: later(reads.runs), run: later(reads.run), target: later(reads.target), steps: later(reads.steps), payload: later(reads.payload), stats: later(reads.stats),
     topology: later(reads.topology), changed: later(reads.changed), tools: later(reads.tools), search: later(reads.search), compare: later(reads.compare),
-    sessions: later(reads.sessions), runIds: later(reads.runIds), runList: later(reads.runList),
+    overview: later(reads.overview), sessions: later(reads.sessions), runIds: later(reads.runIds), runList: later(reads.runList),
   };
 }

@@ -8,7 +8,7 @@ import { eventKind } from "../../model.js";
 import type { RunRow } from "../../record/run-state.js";
 import { align, callsOf } from "../compare.js";
 import { parseStepCursor, stepCursor } from "../cursor.js";
-import type { PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
+import type { RunFilterQuery, PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
 import { nestedRun } from "../stored.js";
 import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { GraphReads } from "./graph-reads.js";
@@ -80,6 +80,10 @@ export class SqliteReader {
       const row = this.#lookup.run(runId);
       return row === null ? [] : [{ runId, plain: JSON.stringify(runWire(row)), extended: JSON.stringify(runWireExtended(row)) }];
     });
+  }
+
+  overview(query: RunFilterQuery, buckets: number): Schemas["RunOverview"] {
+    return this.#runs.overview(query, buckets);
   }
 
   sessions(limit: number, offset: number): Schemas["SessionList"] {

@@ -1,7 +1,8 @@
 /** Lists of runs and sessions. */
 import type { components } from "../../api.types.gen.js";
 import { parseRunCursor, runCursor } from "../cursor.js";
-import type { RunListQuery } from "../store.js";
+import { MAX_OVERVIEW_RUNS, OVERVIEW_COLUMNS, overviewOf, type OverviewRecord, RUN_ORDERS } from "../overview.js";
+import type { RunFilterQuery, RunListQuery } from "../store.js";
 import { folded, sessionOf } from "../stored.js";
 import { runWire, runWireExtended } from "../wire.js";
 import { RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
@@ -23,16 +24,17 @@ export class RunReads {
   list(query: RunListQuery): Schemas["RunList"] {
     const { where, values } = this.#filter(query);
     const total = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM runs ${clause(where)}`).pluck().get(...values) ?? 0;
-    const after = query.cursor === undefined ? null : parseRunCursor(query.cursor);
+    const sort = query.sort ?? "started";
+    const after = query.cursor === undefined || sort !== "started" ? null : parseRunCursor(query.cursor);
     const page = after === null ? { where, values } : { where: [...where, "(started_at, run_id) < (?, ?)"], values: [...values, after.startedAt, after.runId] };
     // Newest first until the page is full: an index on what is asked for would find all of it, and sort it.
-    const index = query.session !== undefined ? "" : query.status === "all" ? "INDEXED BY runs_started" : "INDEXED BY runs_status";
+    const index = query.session !== undefined || sort !== "started" ? "" : query.status === "all" ? "INDEXED BY runs_started" : "INDEXED BY runs_status";
     const records = this.#db
-      .prepare<unknown[], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs ${index} ${clause(page.where)} ORDER BY started_at DESC, run_id DESC LIMIT ? OFFSET ?`)
+      .prepare<unknown[], RunRecord>(`SELECT ${RUN_COLUMNS} FROM runs ${index} ${clause(page.where)} ORDER BY ${RUN_ORDERS[sort] ?? RUN_ORDERS["started"]} LIMIT ? OFFSET ?`)
       .all(...page.values, query.limit + 1, after === null ? query.offset : 0);
     const rows = records.slice(0, query.limit).map(runRow);
     const last = rows.at(-1);
-    const wantsCursor = query.extended || query.cursor !== undefined;
+    const wantsCursor = sort === "started" && (query.extended || query.cursor !== undefined);
     return {
       runs: rows.map((row) => (query.extended ? runWireExtended(row) : runWire(row))),
       total,
@@ -42,7 +44,15 @@ export class RunReads {
     };
   }
 
-  #filter(query: RunListQuery): { where: string[]; values: (string | number)[] } {
+  /** The newest runs that pass the filters, together. */
+  overview(query: RunFilterQuery, buckets: number): Schemas["RunOverview"] {
+    const { where, values } = this.#filter(query);
+    const total = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM runs ${clause(where)}`).pluck().get(...values) ?? 0;
+    const records = this.#db.prepare<unknown[], OverviewRecord>(`SELECT ${OVERVIEW_COLUMNS} FROM runs ${clause(where)} ORDER BY started_at DESC, run_id DESC LIMIT ?`).all(...values, MAX_OVERVIEW_RUNS);
+    return overviewOf(records, total, buckets);
+  }
+
+  #filter(query: RunFilterQuery): { where: string[]; values: (string | number)[] } {
     const where: string[] = [];
     const values: (string | number)[] = [];
     const add = (condition: string, ...given: (string | number)[]): void => {
@@ -51,9 +61,14 @@ export class RunReads {
     };
     if (query.status !== "all") add("status = ?", ["running", "completed", "failed"].indexOf(query.status));
     if (query.session !== undefined) add("session = ?", query.session);
+    if (query.name !== undefined) add("name = ?", query.name);
+    if (query.user !== undefined) add('"user" = ?', query.user);
+    if (query.model !== undefined) add("EXISTS (SELECT 1 FROM json_each(models) WHERE value = ?)", query.model);
+    if (query.from !== undefined) add("started_at >= ?", query.from);
+    if (query.to !== undefined) add("started_at < ?", query.to);
     if (query.tag !== undefined) add("tags IN (SELECT value FROM json_each(?))", JSON.stringify(this.#setsWith(folded(query.tag))));
     if (query.q !== undefined) {
-      add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '')), ?)", folded(query.q));
+      add("instr(folded(run_id || ' ' || coalesce(name, '') || ' ' || coalesce(error, '') || ' ' || tags || ' ' || coalesce(session, '') || ' ' || coalesce(user, '') || ' ' || coalesce(preview, '') || ' ' || coalesce(answer, '')), ?)", folded(query.q));
     }
     return { where, values };
   }
