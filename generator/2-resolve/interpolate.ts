@@ -82,7 +82,7 @@ export function createInterpolator(env: Env | null, reporter: Reporter): Interpo
   const isReserved = (key: string, path: Path): boolean => {
     if (!RESERVED_KEYS.includes(key)) return false;
     reporter.report("VB1003", { detail: `the key '${key}' of '${formatPath(path.slice(0, -1))}' is reserved` }, { path, on: "key" }, {
-      help: 'write a reference to an environment variable as "${NAME}" or "${NAME:-default}"',
+      severity: "error", help: 'write a reference to an environment variable as "${NAME}" or "${NAME:-default}"',
     });
     return true;
   };
