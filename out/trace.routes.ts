@@ -36,6 +36,12 @@ export const listRuns = {
     tag: text(1, 200).optional(),
     q: text(1, 200).optional(),
     session: text(1, 200).optional(),
+    name: text(1, 200).optional(),
+    model: text(1, 200).optional(),
+    user: text(1, 200).optional(),
+    from: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    to: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    sort: z.string().regex(/^(started|duration|tokens|cost|errors|steps)$/).default("started"),
     cursor: text(1, 600).regex(/^[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
@@ -184,6 +190,26 @@ export const listSessions = {
   }),
 } as const satisfies rt.TraceRoute<operations["listSessions"]>;
 
+/** GET /api/overview: Runs over time, and the values that narrow them */
+export const getOverview = {
+  method: "GET",
+  path: "/api/overview",
+  public: false,
+  pathParams: [],
+  params: z.object({
+    status: z.string().regex(/^(running|completed|failed|all)$/).default("all"),
+    tag: text(1, 200).optional(),
+    q: text(1, 200).optional(),
+    session: text(1, 200).optional(),
+    name: text(1, 200).optional(),
+    model: text(1, 200).optional(),
+    user: text(1, 200).optional(),
+    from: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    to: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    buckets: integer.pipe(z.int().min(1).max(200)).default(60),
+  }),
+} as const satisfies rt.TraceRoute<operations["getOverview"]>;
+
 /** POST /api/ingest: Hand over events */
 export const ingestEvents = {
   method: "POST",
@@ -238,6 +264,7 @@ export const routes = {
   searchSteps,
   compareRuns,
   listSessions,
+  getOverview,
   ingestEvents,
   ingestSpans,
   getOpenApi,

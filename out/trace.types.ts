@@ -264,6 +264,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs over time, and the values that narrow them
+         * @description A histogram of the newest runs that pass the filters, at most 20000 of them, and how many of them have each
+         *     name, model, user, session and tag.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ingest": {
         parameters: {
             query?: never;
@@ -276,9 +297,9 @@ export interface paths {
         /**
          * Hand over events
          * @description A JSON array or NDJSON of events, gzip accepted. 202 means queued; `wait=1` answers 200 once they are committed.
-         *     An event_id that is already stored is accepted and not stored again. Events that can't be taken are named by
-         *     their position and the others are taken. When the queue has no room for the request, nothing of it is taken:
-         *     429, and its events count in events_dropped.
+         *     An event_id is unique within its run: one that the run has stored is accepted and not stored again. Events that
+         *     can't be taken are named by their position and the others are taken. When the queue has no room for the request,
+         *     nothing of it is taken: 429, and its events count in events_dropped.
          */
         post: operations["ingestEvents"];
         delete?: never;
@@ -395,8 +416,10 @@ export interface components {
             errors: number;
             /** @description Null unless model_prices knows every model used */
             cost_usd: number | null;
-            /** @description Start of the root's input */
+            /** @description What the run was asked: the last message of the user, or the value under a known key, on one line */
             preview: string | null;
+            /** @description What it answered last, in the same way; changes while it runs */
+            answer: string | null;
             /** @description Sequence number of the last step stored */
             last_seq: number;
         };
@@ -539,7 +562,7 @@ export interface components {
             avg_run_duration_ms: number | null;
             /** @description Events beyond per_run_event_cap */
             events_throttled: number;
-            /** @description Events whose event_id was stored before */
+            /** @description Events that their run had stored before */
             events_duplicate: number;
             /** @description Sequence number up to which search has read */
             events_indexed: number;
@@ -676,6 +699,42 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        FacetValue: {
+            value: string;
+            runs: number;
+        };
+        RunBucket: {
+            /**
+             * Format: date-time
+             * @description Where the part begins
+             */
+            at: string;
+            runs: number;
+            failed: number;
+            tokens_input: number;
+            tokens_output: number;
+            /** @description Sum of the steps whose model has a price */
+            cost_usd: number | null;
+            /** @description Of the runs that ended */
+            p50_duration_ms: number | null;
+            p95_duration_ms: number | null;
+        };
+        RunOverview: {
+            /** @description Runs that pass the filters */
+            total: number;
+            /** @description The newest of them that were looked at */
+            counted: number;
+            /** @description Width of a part of the histogram */
+            bucket_ms: number;
+            buckets: components["schemas"]["RunBucket"][];
+            facets: {
+                name: components["schemas"]["FacetValue"][];
+                model: components["schemas"]["FacetValue"][];
+                user: components["schemas"]["FacetValue"][];
+                session: components["schemas"]["FacetValue"][];
+                tag: components["schemas"]["FacetValue"][];
+            };
         };
         /** @description An event on its way in. Unknown fields are ignored. */
         InFlightEvent: {
@@ -1033,10 +1092,22 @@ export interface operations {
                 offset?: number;
                 /** @description Only runs one of whose tags contains this text, in any letter case; no character is a wildcard. */
                 tag?: string;
-                /** @description Only runs whose id, name, error, tags, session or user contains this text, in any letter case. */
+                /** @description Only runs whose id, name, question, answer, error, tags, session or user contains this text, in any letter case. */
                 q?: string;
                 /** @description Only runs of this session. */
                 session?: string;
+                /** @description Only runs with this name. */
+                name?: string;
+                /** @description Only runs that used this model. */
+                model?: string;
+                /** @description Only runs of this user. */
+                user?: string;
+                /** @description Only runs that started at this moment or later. */
+                from?: string;
+                /** @description Only runs that started before this moment. */
+                to?: string;
+                /** @description What comes first; all but `started` page by offset. */
+                sort?: string;
                 /** @description The next_cursor of the page before; offset is then ignored. */
                 cursor?: string;
                 /** @description 1 adds the fields beyond the fixed shapes. */
@@ -1509,6 +1580,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Only runs in this state. */
+                status?: string;
+                /** @description Only runs one of whose tags contains this text, in any letter case; no character is a wildcard. */
+                tag?: string;
+                /** @description Only runs whose id, name, question, answer, error, tags, session or user contains this text, in any letter case. */
+                q?: string;
+                /** @description Only runs of this session. */
+                session?: string;
+                /** @description Only runs with this name. */
+                name?: string;
+                /** @description Only runs that used this model. */
+                model?: string;
+                /** @description Only runs of this user. */
+                user?: string;
+                /** @description Only runs that started at this moment or later. */
+                from?: string;
+                /** @description Only runs that started before this moment. */
+                to?: string;
+                /** @description Parts of the histogram. */
+                buckets?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Histogram and facets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOverview"];
                 };
             };
             401: components["responses"]["Unauthorized"];

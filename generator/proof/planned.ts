@@ -24,7 +24,7 @@ const KEYS: { readonly [kind: string]: readonly string[] } = {
   pipeline: ["kind", "retrieve", "steps", "rerank", "limit", "output", "deadline_s"],
   meta: ["kind", "connection", "allowed", "guard", "tenant", "deadline_s"],
   retrieve: [...READ, "query", "filter", "overfetch_factor", "max_candidates"],
-  binding: ["arg", "path", "op", "resolve"],
+  binding: ["arg", "path", "op", "dtype", "resolve"],
   directory: ["connection", "collection", "field", "min_confidence", "max_candidates", "cache_ttl_s", "known", "guard", "tenant", "route"],
   output: ["fields", "id", "score", "redact", "max_field_length", "truncate_suffix"],
   post_filter: ["kind", "expr", "text"],
