@@ -32,7 +32,7 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   TS0011: "needs bytes that are no text: test/phases/validate.test.ts",
   TS0012: "needs a thousand problems: test/phases/parse.test.ts",
   TS0013: "needs a file of half a megabyte: test/phases/parse.test.ts",
-  TS0040: "about an env file, not a catalog: test/config/env-file.test.ts",
+  TS0040: "about an env file, not a catalog: test/serve/start.test.ts",
   TS0220: "needs a second catalog: test/emit/projects.test.ts",
   VB2017: "only a store can tell: test/phases/live.test.ts",
   VB2018: "only a store can tell: test/phases/live.test.ts",
