@@ -2,6 +2,7 @@
  * The only code that writes a store: the tables of one collection in the embedded database. Upserts by record id,
  * one transaction a batch, so that an interrupted load leaves whole batches and can be run again.
  */
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../runtime/base/make-folder.js";
@@ -69,6 +70,7 @@ export class Writer {
    */
   static async open(options: WriterOptions): Promise<Writer> {
     makeFolder(dirname(options.file));
+    createPrivate(options.file);
     const db = new Database(options.file, { timeout: LOCK_WAIT_MS });
     try {
       db.pragma(`page_size = ${PAGE_BYTES}`);
@@ -163,6 +165,14 @@ function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>):
   const known = new Set(words.split(" "));
   const others = [...columns].flatMap(([path, value]) => (typeof value === "string" && isRecordPath(path) ? indexWords(value).split(" ") : []));
   return [words, [...new Set(others)].filter((word) => !known.has(word)).join(" ")];
+}
+
+/**
+ * A new file is its owner's alone; SQLite gives its journals the mode of the file. One that exists keeps the mode that
+ * somebody gave it.
+ */
+function createPrivate(file: string): void {
+  closeSync(openSync(file, "a", 0o600));
 }
 
 /** Prepared anew whenever a column was added. */
