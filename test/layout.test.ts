@@ -4,6 +4,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 import ts from "typescript";
 import { repo } from "./lib/repo.js";
+import { BACKENDS } from "../runtime/abi/plan.js";
 import { suite } from "./lib/suite.js";
 
 const test = suite("layout");
@@ -56,7 +57,7 @@ const RULES: readonly Rule[] = [
     because: "what both servers do before their own routes knows neither tools nor traces",
   },
   {
-    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
+    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts", "runtime/adapters/*/descriptor.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
     because: "what all backends share loads a backend only when a catalog names it",
   },
   {
@@ -108,7 +109,7 @@ const RULES: readonly Rule[] = [
     because: "what all phases share knows the abi and no phase, but for the generated types of the catalog",
   },
   {
-    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/*/filter.ts", "runtime/adapters/{capabilities,extras}.ts"],
+    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/{capabilities,descriptors}.ts"],
     mayTypes: ["runtime/adapters/adapter.ts"], packages: ["yaml", "zod"],
     because: "a phase knows no other phase; check runs the adapters' own pure filter compilers",
   },
@@ -129,7 +130,7 @@ const RULES: readonly Rule[] = [
     because: "the trace commands work on the trace service's own store",
   },
   {
-    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED], packages: ["yaml", "zod"],
+    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED, "runtime/adapters/descriptors.ts"], packages: ["yaml", "zod"],
     because: "a phase knows no other phase",
   },
   {
@@ -161,7 +162,7 @@ const RULES: readonly Rule[] = [
   },
   {
     files: "generator/reference/**", room: 2,
-    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/{capabilities,extras}.ts"], packages: [],
+    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/{capabilities,descriptors}.ts"], packages: [],
     because: "docs/reference/ is written from the tables that the code itself uses",
   },
   {
@@ -198,6 +199,18 @@ interface Import {
 test("every import keeps the rules", () => {
   const problems = sources("runtime", "generator", "out").flatMap((file) => importsOf(file).map(checkImport)).filter((problem) => problem !== null);
   assert.deepEqual(problems, []);
+});
+
+/** Names of backends, as string literals, belong to the backend's own folder and to the two tables. */
+const NAMES_BACKENDS = ["runtime/adapters/*/**", "runtime/abi/plan.ts", "generator/1-parse/*.gen.ts"];
+
+test("no code asks for a backend by its name", () => {
+  const literal = new RegExp(`["'\`](?:${BACKENDS.join("|")})["'\`]`);
+  // The trace service has a store of its own that is called sqlite.
+  const files = sources("runtime", "generator").filter((file) => !file.startsWith("runtime/trace/") && !NAMES_BACKENDS.some((glob) => matches(glob, file)));
+  const code = (file: string): string => readFileSync(repo(file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+  assert.deepEqual(files.flatMap((file) => code(file).split("\n").filter((line) => literal.test(line)).map((line) => `${file}: ${line.trim()}`)), []);
+  assert.ok(literal.test('if (backend === "qdrant")'));
 });
 
 test("every file has its rule", () => {

@@ -1,22 +1,12 @@
 /** Connections: backend settings with their defaults, credentials, and the settings of their built-in tools. */
 import type { Deferred } from "../../runtime/abi/plan.js";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import type { Path, ResolvedConnection, tds } from "../ir.js";
 import { resolveStaticFilters } from "./filters.js";
 import { resolveOutput, type Scope } from "./tools.js";
 
 /** Keys of a connection that every backend has; all others are the backend's own settings. */
 const COMMON = new Set(["backend", "builtin_tools", "builtin_defaults", "credentials"]);
-
-/** Backend settings by backend, with what they are when the catalog says nothing; null means "left out". */
-const SETTINGS: { readonly [B in tds.Connection["backend"]]: { readonly [key: string]: string | null } } = {
-  sqlite: { path: null },
-  qdrant: { url: null, api_key: null },
-  pgvector: { dsn: null, table: null, vector_column: "embedding", mode: null, id_column: "id" },
-  chroma: { url: null, auth_token: null },
-  pinecone: { api_key: null, host: null, namespace: null },
-  weaviate: { url: null, api_key: null, tenant: null, embedding_mode: "auto" },
-  milvus: { uri: null, token: null, user: null, password: null, database: null },
-};
 
 export function resolveConnection(name: string, connection: tds.Connection, scope: Scope): ResolvedConnection {
   const at: Path = ["connections", name];
@@ -46,7 +36,7 @@ export function resolveConnection(name: string, connection: tds.Connection, scop
 function settingsOf(connection: tds.Connection, at: Path, scope: Scope): { readonly [key: string]: Deferred } {
   const written: { readonly [key: string]: unknown } = { ...connection };
   const settings: [string, Deferred][] = [];
-  for (const [key, fallback] of Object.entries(SETTINGS[connection.backend])) {
+  for (const [key, { default: fallback }] of Object.entries(DESCRIPTORS[connection.backend].settings)) {
     if (COMMON.has(key)) continue;
     // An explicit null only says something where there is a default to take away.
     const value = written[key] === undefined ? fallback : written[key];

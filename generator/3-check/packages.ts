@@ -1,16 +1,16 @@
 /** Optional npm packages that a catalog needs; asked only where the caller can say what is installed. */
 import { dirname, join } from "node:path";
-import { EXTRAS } from "../../runtime/adapters/extras.js";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
 import type { Resolved, ResolvedEmbedding } from "../ir.js";
-import { EXECUTABLE_BACKENDS, type Target } from "./rules/unsupported.js";
+import type { Target } from "./rules/unsupported.js";
 
 const TRANSFORMERS = "@huggingface/transformers";
 const BUILT_IN_MODEL = /^hashing-(?:256|512|1024)$/;
 
 /** Every package that some catalog needs and toolsrv does not bring along. */
-export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(EXTRAS).flat(), TRANSFORMERS];
+export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages), TRANSFORMERS];
 
 /**
  * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
@@ -18,8 +18,8 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(EXTRAS).fl
  */
 export function reportPackages({ connections, parsed, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
   for (const { name, at, backend } of connections) {
-    if (target !== "describe" && !EXECUTABLE_BACKENDS.has(backend)) continue;
-    const missing = (EXTRAS[backend] ?? []).filter((extra) => !isInstalled(extra));
+    if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
+    const missing = DESCRIPTORS[backend].packages.filter((extra) => !isInstalled(extra));
     if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing.join(" ") }, { path: [...at, "backend"] });
   }
   const seen = new Set<string>();

@@ -2,6 +2,7 @@
  * Rule sets that are asked for: the enterprise profile (VE codes) and the built-in policy packs (POL001). They run
  * beside the ordinary rules, on the same catalog, and report in the same way.
  */
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Path, Resolved, ResolvedTool } from "../ir.js";
 
@@ -12,7 +13,6 @@ export interface EnterpriseRules {
 }
 
 const STRICT: EnterpriseRules = { maxLimitMax: 100, requireTenancy: true };
-const ENDPOINTS = ["url", "dsn", "host", "uri"] as const;
 
 /** `validate --enterprise`: every rule of the profile. `literals` also forbids endpoints written in the catalog. */
 export function reportEnterprise(catalog: Resolved, literals: boolean, reporter: Reporter): void {
@@ -44,9 +44,10 @@ function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Re
 }
 
 function reportEndpoints({ connections, parsed }: Resolved, reporter: Reporter): void {
-  for (const { name, at } of connections) {
+  for (const { name, at, backend } of connections) {
     const written: { readonly [key: string]: unknown } = { ...parsed.value.connections[name] };
-    for (const key of ENDPOINTS) {
+    for (const [key, { use }] of Object.entries(DESCRIPTORS[backend].settings)) {
+      if (use !== "endpoint") continue;
       const value = written[key];
       if (typeof value === "string" && !value.startsWith("${")) reporter.report("VE004", { key }, { path: [...at, key] });
     }

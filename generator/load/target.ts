@@ -1,6 +1,7 @@
 /** What the catalog says about the collection that is loaded: its file, its embedding, its fields. Pure. */
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import type { CollectionPlan, EmbeddingPlan, Guard, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Compiled } from "../compile.js";
 import type { ResolvedParameter } from "../ir.js";
@@ -24,7 +25,10 @@ const FALLBACK: EmbeddingPlan = { provider: "local", model: "hashing-256", dims:
 export function loadTarget({ plans, checked }: Compiled, connection: string, collection: string, base: URL): LoadTarget {
   const plan = Object.hasOwn(plans.connections, connection) ? plans.connections[connection] : undefined;
   if (plan === undefined) throw new RangeError(`the catalog has no connection '${connection}'; it has ${Object.keys(plans.connections).join(", ") || "none"}`);
-  if (plan.backend !== "sqlite") throw new RangeError(`connection '${connection}' is a ${plan.backend} store; only sqlite stores are filled by load`);
+  if (DESCRIPTORS[plan.backend].isFilled !== true) {
+    const filled = Object.values(DESCRIPTORS).filter(({ isFilled }) => isFilled === true).map(({ name }) => name).join(", ");
+    throw new RangeError(`connection '${connection}' is a ${plan.backend} store; only ${filled} stores are filled by load`);
+  }
   const path = plan.settings["path"];
   if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
   const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));

@@ -2,7 +2,7 @@
 import { COMPARISON_OPS, EXTENDED_OPS } from "../../runtime/abi/filter.js";
 import { BACKENDS } from "../../runtime/abi/plan.js";
 import { CAPABILITIES, type Capabilities } from "../../runtime/adapters/capabilities.js";
-import { EXTRAS } from "../../runtime/adapters/extras.js";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { HEADER, code, table } from "./markdown.js";
 
 const ROWS: readonly (readonly [string, (can: Capabilities) => boolean | string])[] = [
@@ -20,13 +20,14 @@ const ROWS: readonly (readonly [string, (can: Capabilities) => boolean | string]
   ["embeds query texts itself", (can) => can.serverSideEmbedding],
   ["introspection", (can) => can.introspection],
   ["needs an index for each filter path", (can) => can.requiresExplicitIndex],
+  ["dates compared as instants (dtype datetime)", (can) => can.comparesInstants],
   ["exact search", (can) => can.exact],
 ];
 
 /** The page. */
 export function capabilitiesPage(): string {
   const rows = ROWS.map(([what, of]) => [what, ...BACKENDS.map((backend) => mark(of(CAPABILITIES[backend])))]);
-  const packages = BACKENDS.map((backend) => [backend, (EXTRAS[backend] ?? []).map((name) => code(name)).join(" ") || "none"]);
+  const packages = BACKENDS.map((backend) => [backend, DESCRIPTORS[backend].packages.map((name) => code(name)).join(" ") || "none"]);
   return [
     HEADER,
     "# Capabilities of the backends\n\nThe compiler refuses what a backend cannot do (VB2004, VB2012, VB2025, VB4021), and it decides filters with the very code that will run.\n\n",

@@ -14,6 +14,12 @@ export interface OpenOptions {
   readonly base: string;
 }
 
+/** Isolation by address: values of the connection's namespace or tenant, filled in. */
+export interface Route {
+  readonly namespace?: Json;
+  readonly tenant?: Json;
+}
+
 /** A search by vector and/or text. At least one of `vector` and `text` is given. */
 export interface SearchRequest {
   readonly collection: string;
@@ -23,6 +29,8 @@ export interface SearchRequest {
   /** Weight of the dense part in hybrid mode, 0–1, where the backend has one. */
   readonly alpha: number;
   readonly filter: Filter | null;
+  /** The part of the store that is read. An adapter carries it out or refuses the request: `refuseRoute`. */
+  readonly route?: Route;
   /** 1–20000. */
   readonly limit: number;
   /** Top-level payload keys the caller will use; `null` means all. A hint: more may come back. */
@@ -36,6 +44,8 @@ export interface SearchRequest {
 export interface FetchRequest {
   readonly collection: string;
   readonly filter: Filter | null;
+  /** As of a search. */
+  readonly route?: Route;
   readonly limit: number;
   readonly offset: number;
   readonly fields: readonly string[] | null;
@@ -75,7 +85,7 @@ export interface Adapter {
   describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null>;
   search(request: SearchRequest, signal: AbortSignal): Promise<RowSet>;
   fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet>;
-  count(collection: string, filter: Filter | null, signal: AbortSignal): Promise<number>;
+  count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number>;
   /** Up to `n` rows in record-id order, for inference; never for answering a caller. */
   sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]>;
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import { comparesInstants, idOperand, isIdPath, toList, type Condition, type Fil
 import type { BackendName } from "../abi/plan.js";
 import { canonicalInstant } from "../base/instant.js";
 import { wordsOf } from "../base/text.js";
+import type { Route } from "./adapter.js";
 
 /** A filter that every record passes, or none does, needs no native form. */
 export type Reduced = Filter | "all" | "none";
@@ -85,6 +86,12 @@ function isScalar(value: Operand): value is Scalar {
 /** Refuses what a store cannot do, in one wording. @throws BackendError unsupported */
 export function refuse(backend: BackendName, what: string): never {
   throw new BackendError("unsupported", backend, `${backend} does not support ${what}`);
+}
+
+/** For adapters that have no address within a collection. @throws BackendError unsupported for any route */
+export function refuseRoute(backend: BackendName, route: Route | undefined): void {
+  const keys = Object.entries(route ?? {}).filter(([, value]) => value !== undefined).map(([key]) => key);
+  if (keys.length > 0) refuse(backend, `isolation by ${keys.join(" and ")}`);
 }
 
 /** A condition whose path is one name. @throws BackendError unsupported for a nested path */

@@ -1,13 +1,11 @@
-/** Backend name → its adapter, imported when a catalog names it. Adding a backend is a row here. */
+/** The adapters of the backends that this version can open; each loads when a catalog names it. */
 import type { Program } from "../abi/call.js";
 import type { BackendName } from "../abi/plan.js";
+import { DESCRIPTORS } from "./descriptors.js";
 
-/** Backends whose stores this version can open. */
-export const ADAPTERS: Program["adapters"] & { readonly [B in BackendName]?: Program["adapters"][string] } = {
-  sqlite: () => import("./sqlite/index.js"),
-};
+export const ADAPTERS: Program["adapters"] = Object.fromEntries(Object.values(DESCRIPTORS).flatMap(({ name, load }) => (load === undefined ? [] : [[name, load]])));
 
 /** Whether this version can open stores of a backend. */
 export function hasAdapter(backend: BackendName): boolean {
-  return Object.hasOwn(ADAPTERS, backend);
+  return DESCRIPTORS[backend].load !== undefined;
 }

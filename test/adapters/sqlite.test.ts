@@ -6,7 +6,7 @@ import { type BackendError, isBackendError } from "../../runtime/abi/errors.js";
 import type { Filter } from "../../runtime/abi/filter.js";
 import type { SearchRequest } from "../../runtime/adapters/adapter.js";
 import { compileFilter } from "../../runtime/adapters/sqlite/filter.js";
-import { sqliteError } from "../../runtime/adapters/errors.js";
+import { sqliteError } from "../../runtime/adapters/sqlite/errors.js";
 import { adapter as sqlite } from "../../runtime/adapters/sqlite/index.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { suite } from "../lib/suite.js";

@@ -1,10 +1,11 @@
 /** Rules about searching by text: hybrid mode, thresholds, index effort, tables without vectors. */
+import { DESCRIPTORS } from "../../../runtime/adapters/descriptors.js";
 import { readsOf, type Rule } from "../rule.js";
 
 export const queries: Rule = (subject, reporter) => {
   for (const { tool, connection, can, query } of readsOf(subject)) {
     const { backend, name, settings } = connection;
-    const isTable = backend === "pgvector" && (settings["mode"] === "table" || settings["vector_column"] === null);
+    const isTable = DESCRIPTORS[backend].hasVectors?.(settings) === false;
     if (isTable && (tool.kind === "search" || query !== null)) {
       reporter.report("VB2016", { connection: name }, { path: query?.at ?? tool.at }, { tool: tool.name });
     }

@@ -2,7 +2,7 @@
  * Everything the catalog language has and the runtime cannot execute yet. Each is refused at its key, never ignored.
  * This is the one list of it: a row goes when the runtime learns to do what it names.
  */
-import type { BackendName } from "../../../runtime/abi/plan.js";
+import { DESCRIPTORS } from "../../../runtime/adapters/descriptors.js";
 import type { Reporter } from "../../diagnostics.js";
 import type { Path, Resolved, ResolvedEmbedding, ResolvedQuery, ResolvedTool } from "../../ir.js";
 
@@ -19,15 +19,13 @@ interface Finding {
   readonly help?: string;
 }
 
-/** Backends whose stores this version can open. */
-export const EXECUTABLE_BACKENDS: ReadonlySet<BackendName> = new Set(["sqlite"]);
 const BUILTIN_MODEL = /^hashing-(?:256|512|1024)$/;
 
 /** Reports what can't be executed for the target (TS0301, TS0303). */
 export function reportUnsupported(catalog: Resolved, target: Target, reporter: Reporter): void {
   if (target === "describe") return;
   for (const { at, backend } of target === "serve" ? catalog.connections : []) {
-    if (!EXECUTABLE_BACKENDS.has(backend)) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
+    if (DESCRIPTORS[backend].load === undefined) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
   }
   const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
   // One for each key: an embedding of the defaults is named once, however many tools use it.

@@ -204,7 +204,7 @@ function summary({ added, updated, unchanged, bad }: LoadResult): string {
 async function problemOf(error: unknown): Promise<string | null> {
   if (error instanceof RangeError) return error.message;
   if (error instanceof Error && "syscall" in error) return null;
-  const [{ isBackendError, isToolError }, { sqliteError }] = await Promise.all([import("../../../runtime/abi/errors.js"), import("../../../runtime/adapters/errors.js")]);
+  const [{ isBackendError, isToolError }, { sqliteError }] = await Promise.all([import("../../../runtime/abi/errors.js"), import("../../../runtime/adapters/sqlite/errors.js")]);
   const known = sqliteError(error, "the embedded database");
   return isBackendError(known) || isToolError(known) ? known.message : null;
 }

@@ -6,7 +6,7 @@ import * as sqliteVec from "sqlite-vec";
 import { BackendError } from "../../abi/errors.js";
 import { likeMatcher } from "../../base/like.js";
 import { wordMatcher } from "../../base/text.js";
-import { aboutDatabase, sqliteError } from "../errors.js";
+import { aboutDatabase, sqliteError } from "./errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
 

@@ -5,7 +5,8 @@
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
 import { compareText, type Row } from "../../abi/filter.js";
-import type { Adapter, AdapterModule, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, Route, RowSet, SearchRequest } from "../adapter.js";
+import { refuseRoute } from "../reduce.js";
 import type { Collection } from "./catalog.js";
 import { RELOAD } from "./database.js";
 import { tableName } from "./layout.js";
@@ -59,6 +60,7 @@ class SqliteAdapter implements Adapter {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("sqlite", request.route);
     const rows = await this.#main.run(signal, () => {
       const collection = this.#main.collections.get(request.collection);
       checkVector(request, collection);
@@ -68,7 +70,8 @@ class SqliteAdapter implements Adapter {
     return rows ?? this.#snapshots.use(signal, (session) => searchInSlices(session, request, signal));
   }
 
-  fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
+  async fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("sqlite", request.route);
     return this.#main.run(signal, () => {
       const { paths } = this.#main.collections.get(request.collection);
       const rows = this.#main.all(fetchSql(request, paths)) as { id: string; record: string }[];
@@ -76,7 +79,8 @@ class SqliteAdapter implements Adapter {
     });
   }
 
-  count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal): Promise<number> {
+  async count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal, route?: Route): Promise<number> {
+    refuseRoute("sqlite", route);
     return this.#main.run(signal, () => {
       const { paths } = this.#main.collections.get(collection);
       const [row] = this.#main.all(countSql(collection, filter, paths)) as { n: number }[];

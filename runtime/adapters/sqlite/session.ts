@@ -1,6 +1,6 @@
 /** One connection to the database file, with what is kept for it: prepared statements and the known collections. */
 import { setTimeout as wait } from "node:timers/promises";
-import { isBusy, sqliteError } from "../errors.js";
+import { isBusy, sqliteError } from "./errors.js";
 import { Collections } from "./catalog.js";
 import { type Connection, openDatabase, Statements } from "./database.js";
 import type { Statement } from "./sql.js";

@@ -1,6 +1,6 @@
 /** The one place that turns the errors of stores' clients into ours. Causes are kept for the log, never shown. */
-import { BackendError, type BackendErrorKind, isBackendError } from "../abi/errors.js";
-import { nativeModuleProblem } from "../base/native-module.js";
+import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
+import { nativeModuleProblem } from "../../base/native-module.js";
 
 interface CodedError extends Error {
   readonly code: string;

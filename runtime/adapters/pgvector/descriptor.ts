@@ -1,0 +1,24 @@
+/** What toolsrv knows of the backend `pgvector`: PostgreSQL with the extension pgvector. Pure; the adapter itself loads when a catalog names it. */
+import type { BackendDescriptor } from "../descriptor.js";
+import { compileFilter } from "./filter.js";
+
+export const descriptor: BackendDescriptor = {
+  name: "pgvector",
+  summary: "PostgreSQL with the extension pgvector",
+  packages: ["pg", "pgvector"],
+  settings: {
+    dsn: { default: null, use: "endpoint" },
+    table: { default: null, use: "place" },
+    vector_column: { default: "embedding", use: "option" },
+    mode: { default: null, use: "option" },
+    id_column: { default: "id", use: "option" },
+  },
+  capabilities: {
+    supportLevel: "experimental", extendedOps: ["contains_any", "contains_all", "exists", "is_null", "like"],
+    nestedPaths: true, arrays: true, hybrid: false, scroll: true, countWithFilter: true, idLookup: true,
+    scoreThreshold: false, hnswEf: false, serverSideEmbedding: false, introspection: "typed",
+    requiresExplicitIndex: true, filteredRecallSafe: true, exact: false, routes: [], comparesInstants: true,
+  },
+  compileFilter: (filter) => compileFilter(filter),
+  hasVectors: (settings) => settings["mode"] !== "table" && settings["vector_column"] !== null,
+};
