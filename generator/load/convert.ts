@@ -92,7 +92,7 @@ function changeAt(value: unknown, keys: readonly string[], change: (value: unkno
 function toType(value: unknown, type: LoadType, path: string): unknown {
   if (value === null || value === undefined) return value;
   const converted = convertValue(value, type);
-  if (converted === undefined) throw new RangeError(`${path}: ${JSON.stringify(value).slice(0, 60)} is not ${type === "integer" ? "an" : "a"} ${type}${type === "datetime" ? `; write ${INSTANT_FORM}` : ""}`);
+  if (converted === undefined) throw new RangeError(`${path}: ${JSON.stringify(value).slice(0, 60)} is not ${type === "integer" ? "an" : "a"} ${type}${type === "datetime" ? `; it must be ${INSTANT_FORM}` : ""}`);
   return converted;
 }
 

@@ -43,7 +43,7 @@ function reportSteps(demand: ToolDemand, parts: PlanParts, missing: Missing): vo
   const [first = {}, ...others] = demand.steps;
   const retrieve = isRecord(first["retrieve"]) ? first["retrieve"] : {};
   const filter = parts.read?.["filter"];
-  if (!same(filter, filterOf(retrieve["filter"]) ?? undefined)) missing("retrieve", "the step's own filter");
+  if (!same(untyped(filter), filterOf(retrieve["filter"]) ?? undefined)) missing("retrieve", "the step's own filter");
   for (const [index, written] of others.entries()) {
     const step = parts.steps[index] ?? {};
     const [kind = "", body] = Object.entries(written)[0] ?? [];
@@ -67,6 +67,14 @@ function filterOf(written: unknown): unknown {
   if (path === undefined) return null;
   const named = param ?? (isRecord(value) ? value["param"] ?? value["$param"] : undefined);
   return named === undefined ? { path, op, value } : { path, op, param: named };
+}
+
+/** A planned filter without the type of its arguments: how an argument is compared is no part of what is written there. */
+function untyped(planned: unknown): unknown {
+  if (!isRecord(planned)) return planned;
+  for (const word of ["and", "or"] as const) if (Array.isArray(planned[word])) return { ...planned, [word]: (planned[word] as readonly unknown[]).map(untyped) };
+  if (planned["param"] === undefined || planned["dtype"] !== "datetime") return planned;
+  return Object.fromEntries(Object.entries(planned).filter(([key]) => key !== "dtype"));
 }
 
 /** The text is the written one, and the tree is the one of that text. */

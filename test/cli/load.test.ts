@@ -114,7 +114,7 @@ test("bad records are told by number, the rest loads, and the exit is 1", () =>
     const { code, out, err } = await load("a.jsonl", "--types", "made:datetime");
     assert.equal(code, EXIT.FINDINGS);
     assert.match(out, /^2 added, 3 left out in/);
-    assert.match(err, /^a\.jsonl: line 2: not JSON: .*\na\.jsonl: line 3: expected an object, found a list\na\.jsonl: line 4: made: "soon" is not a datetime; write a date .*\n$/);
+    assert.match(err, /^a\.jsonl: line 2: not JSON: .*\na\.jsonl: line 3: expected an object, found a list\na\.jsonl: line 4: made: "soon" is not a datetime; it must be a date .*\n$/);
     assert.deepEqual((await rows()).map((row) => [row["_id"], row["n"]]), [["1", 1], ["5", 5]]);
   }));
 

@@ -147,7 +147,7 @@ test("types convert what has another type, and refuse what can have none", () =>
   assert.deepEqual(record, { d: "1998-06-12", n: { i: 12 }, f: 1000, b: true, k: "5", l: ["a", "b", "c"] });
   assert.deepEqual(convertRecord({ d: null, n: {}, f: 1.5 }, 1, { ...plain, types }).record, { d: null, n: {}, f: 1.5 });
   assert.equal(refusal({ n: { i: "1.5" } }, { types }), 'n.i: "1.5" is not an integer');
-  assert.equal(refusal({ d: "TBD" }, { types }), 'd: "TBD" is not a datetime; write a date (2026-04-13) or an RFC 3339 time with its offset (2026-04-13T08:30:00Z, 2026-04-13T10:30:00+02:00)');
+  assert.equal(refusal({ d: "TBD" }, { types }), 'd: "TBD" is not a datetime; it must be a date (2026-04-13) or an RFC 3339 time with its offset (2026-04-13T08:30:00Z, 2026-04-13T10:30:00+02:00)');
   assert.equal(refusal({ f: "0x10" }, { types }), 'f: "0x10" is not a float');
 });
 
