@@ -38,26 +38,55 @@ export function ownRefusal({ body, headers }: OwnAnswers, status: number, code: 
   return { status, headers: [...headers, ...more], body: body(code, message) };
 }
 
+/** Reads the body for a handler. Called before the library's callback returns. */
+export function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, handler: HttpHandler): void {
+  let intake: BodyIntake | null = null;
+  res.onData((chunk, isLast) => {
+    reply.corked = true;
+    // The usual case, which needs no more state: the body is one chunk.
+    if (intake === null && isLast && !rules.ignored && chunk.byteLength <= rules.limitBytes) runBorrowed(chunk, request, reply, rules, handler);
+    else (intake ??= new BodyIntake(request, reply, rules, handler)).take(chunk, isLast);
+    reply.corked = false;
+  });
+}
+
+/** Reads the body while the decision about its request is pending, or throws it away. Called before the library's callback returns. */
+export function holdBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules): BodyIntake {
+  const intake = new BodyIntake(request, reply, rules, null);
+  res.onData((chunk, isLast) => {
+    reply.corked = true;
+    intake.take(chunk, isLast);
+    reply.corked = false;
+  });
+  return intake;
+}
+
+/** Runs the handler on the library's own memory, which it takes back afterwards. */
+function runBorrowed(chunk: ArrayBuffer, request: CopiedRequest, reply: UwsReply, rules: BodyRules, handler: HttpHandler): void {
+  if (reply.aborted || reply.answered) return;
+  if (!rules.budget.fits(chunk.byteLength)) {
+    refuseAndClose(reply, busy(rules.own));
+    return;
+  }
+  request.borrow(chunk);
+  rules.run(handler, request, reply);
+  const keptBytes = request.keep();
+  if (keptBytes > 0 && !reply.settled && rules.budget.take(keptBytes)) reply.onSettled(() => rules.budget.give(keptBytes));
+}
+
 export class BodyIntake {
   private reader: BodyReader | null = null;
   private ignoredBytes = 0;
   private complete = false;
   private refusal: Refusal | null = null;
 
-  /** @param handler `null` until `admit` or `refuse` is called. Must be made before the library's callback returns. */
+  /** @param handler `null` until `admit` or `refuse` is called. */
   constructor(
-    res: UwsResponse,
     private readonly request: CopiedRequest,
     private readonly reply: UwsReply,
     private readonly rules: BodyRules,
     private handler: HttpHandler | null,
-  ) {
-    res.onData((chunk, isLast) => {
-      reply.corked = true;
-      this.take(chunk, isLast);
-      reply.corked = false;
-    });
-  }
+  ) {}
 
   /** The handler that a pending decision came to. */
   admit(handler: HttpHandler): void {
@@ -73,7 +102,7 @@ export class BodyIntake {
     if (this.complete) this.answerRefusal();
   }
 
-  private take(chunk: ArrayBuffer, isLast: boolean): void {
+  take(chunk: ArrayBuffer, isLast: boolean): void {
     const { reply, rules } = this;
     if (reply.aborted || reply.answered) return;
     if (isLast) this.complete = true;
@@ -84,23 +113,10 @@ export class BodyIntake {
       return;
     }
     if (this.reader === null && isLast && this.handler !== null && chunk.byteLength <= rules.limitBytes) {
-      this.runBorrowed(this.handler, chunk);
+      runBorrowed(chunk, this.request, reply, rules, this.handler);
       return;
     }
     this.collect(chunk, isLast);
-  }
-
-  /** The usual case: the body is one chunk, which the handler reads before the library takes its memory back. */
-  private runBorrowed(handler: HttpHandler, chunk: ArrayBuffer): void {
-    const { request, reply, rules } = this;
-    if (!rules.budget.fits(chunk.byteLength)) {
-      refuseAndClose(reply, this.busy());
-      return;
-    }
-    request.borrow(chunk);
-    rules.run(handler, request, reply);
-    const keptBytes = request.keep();
-    if (keptBytes > 0 && !reply.settled && rules.budget.take(keptBytes)) reply.onSettled(() => rules.budget.give(keptBytes));
   }
 
   private collect(chunk: ArrayBuffer, isLast: boolean): void {
@@ -110,7 +126,7 @@ export class BodyIntake {
       reply.onSettled(() => this.drop());
     }
     this.reader.push(chunk);
-    if (this.reader.starved) refuseAndClose(reply, this.busy());
+    if (this.reader.starved) refuseAndClose(reply, busy(rules.own));
     else if (this.reader.over && this.reader.seenBytes > rules.limitBytes + DISCARD_BYTES) refuseAndClose(reply, this.tooLarge());
     else if (isLast) this.finish();
   }
@@ -140,10 +156,10 @@ export class BodyIntake {
     const { limitBytes, own } = this.rules;
     return bodyTooLarge(own, limitBytes);
   }
+}
 
-  private busy(): Refusal {
-    return ownRefusal(this.rules.own, 503, "busy", "too many request bodies are being read; try again", [["retry-after", "1"]]);
-  }
+function busy(own: OwnAnswers): Refusal {
+  return ownRefusal(own, 503, "busy", "too many request bodies are being read; try again", [["retry-after", "1"]]);
 }
 
 export function bodyTooLarge(own: OwnAnswers, limitBytes: number): Refusal {

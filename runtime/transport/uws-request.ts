@@ -145,7 +145,10 @@ export function headReader(route: { readonly method: string; readonly pattern: s
       values[candidate.place] = before === null ? value : `${before}, ${value}`;
       break;
     }
-    if (length === CODING.length && name === CODING) coded = true;
+    if (length === CODING.length) {
+      if (name === CODING) coded = true;
+      return;
+    }
     if (length !== LENGTH.length || name !== LENGTH) return;
     bodyLength = value !== "" && (bodyLength === "" || bodyLength === value) ? value : BAD_LENGTH;
   };

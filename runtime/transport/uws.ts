@@ -8,7 +8,7 @@ import { bindFailure } from "./bind-failure.js";
 import { BodyBudget } from "./body-budget.js";
 import type { Admission, Admit, HttpRoute, HttpServer, HttpServerOptions, Refusal } from "./types.js";
 import type { UwsApp, UwsHandler, UwsListenToken, UwsModule, UwsRequest, UwsResponse } from "./uws-api.js";
-import { BodyIntake, bodyTooLarge, DISCARD_BYTES, ownRefusal, refuseAndClose, type BodyRules, type OwnAnswers } from "./uws-body.js";
+import { bodyTooLarge, DISCARD_BYTES, holdBody, ownRefusal, readBody, refuseAndClose, type BodyRules, type OwnAnswers } from "./uws-body.js";
 import { loadUws } from "./uws-load.js";
 import { UwsReply, type Guard } from "./uws-reply.js";
 import { BAD_LENGTH, type CopiedRequest, headReader, transferCodings } from "./uws-request.js";
@@ -144,12 +144,12 @@ function proceed(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rule
   }
   const { limitBytes, own } = rules;
   if (Number(request.length) > limitBytes + DISCARD_BYTES) refuseAndClose(reply, bodyTooLarge(own, limitBytes));
-  else new BodyIntake(res, request, reply, rules, admission);
+  else readBody(res, request, reply, rules, admission);
 }
 
 /** Refuses before the body: at once where its length is known, because the library then skips it by itself. */
 function refuseOnHead(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, refusal: Refusal): void {
-  if (request.coded) new BodyIntake(res, request, reply, rules, null).refuse(refusal);
+  if (request.coded) holdBody(res, request, reply, rules).refuse(refusal);
   else if (Number(request.length) > DISCARD_BYTES) refuseAndClose(reply, refusal);
   else reply.refuse(refusal);
 }
@@ -157,7 +157,7 @@ function refuseOnHead(res: UwsResponse, request: CopiedRequest, reply: UwsReply,
 /** Waits for the decision; meanwhile the socket is not read. */
 function wait(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, pending: Promise<Admission>): void {
   const isTooLarge = Number(request.length) > rules.limitBytes + DISCARD_BYTES;
-  const intake = request.hasBody && !isTooLarge ? new BodyIntake(res, request, reply, rules, null) : null;
+  const intake = request.hasBody && !isTooLarge ? holdBody(res, request, reply, rules) : null;
   if (request.hasBody) res.pause();
   const resume = (): void => {
     if (request.hasBody && !reply.aborted && !reply.answered) res.resume();

@@ -3,7 +3,8 @@ import * as assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { run } from "../../generator/cli/main.js";
 import { memoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
@@ -59,6 +60,27 @@ test("a save is served, a broken one is refused with its place, and --no-watch s
     await fixed.kill();
   }
 }, { timeoutMs: 20_000 });
+
+test("a reload repeats no warning that has not changed, and prints one that is new", async () => {
+  const odd = (what: string, more: string): string => `${catalogWith("count_them").replace("Count the articles", `Count the ${what}`)}    colour: red\n${more}`;
+  const catalog = join(folder, "odd.yaml");
+  writeFileSync(catalog, odd("articles", ""));
+  const here = fileURLToPath(import.meta.url);
+  const served = start(join(here, `../../e2e/toolsrv${extname(here)}`), ["serve", catalog]);
+  try {
+    await served.sees(/watching odd\.yaml/);
+    const times = (word: string): number => served.stderr().split(word).length - 1;
+    const before = times("colour");
+    assert.ok(before > 0, served.stderr());
+    writeFileSync(catalog, odd("texts", ""));
+    await served.sees(/reloaded odd\.yaml/);
+    assert.equal(times("colour"), before, "the same warning again");
+    writeFileSync(catalog, odd("texts", "    shape: round\n"));
+    await served.sees(/shape/);
+  } finally {
+    await served.kill();
+  }
+}, { timeoutMs: 30_000 });
 
 // ---- many edits --------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,20 @@ test("with a token every endpoint but the public ones asks for it, unknown paths
   assert.equal(refused.headers["www-authenticate"], "Bearer");
 });
 
+test("a body is not read before Host, Origin and token were decided", async () => {
+  const head = (headers: string): string => `POST /api/ingest HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: 60000000\r\n\r\n[`;
+  const table: readonly (readonly [string, string, number])[] = [
+    ["no token", "Host: localhost\r\n", 401], ["a wrong token", `Host: localhost\r\nAuthorization: Bearer x\r\n`, 401],
+    ["a foreign Host", `Host: evil.example\r\nAuthorization: Bearer ${TOKEN}\r\n`, 403],
+    ["a foreign Origin", `Host: localhost\r\nOrigin: https://evil.example\r\nAuthorization: Bearer ${TOKEN}\r\n`, 403],
+    ["Expect", "Host: localhost\r\nExpect: 100-continue\r\n", 401],
+  ];
+  for (const [name, headers, status] of table) {
+    const { raw: text } = await rawHttp(gated.port, head(headers), { timeoutMs: 4000, all: true });
+    assert.match(text, new RegExp(`HTTP/1\\.1 ${status} `), name);
+  }
+});
+
 test("only the exact header is a token: scheme, one space, whole value", async () => {
   const table: readonly (readonly [string, number])[] = [
     [`Bearer ${TOKEN}`, 200], [`bearer ${TOKEN}`, 401], [`Bearer  ${TOKEN}`, 401], [TOKEN, 401], ["Basic eDp5", 401], ["Bearer ", 401], [`Bearer ${TOKEN}x`, 401], [`Bearer ${TOKEN.slice(0, -1)}`, 401],
