@@ -115,7 +115,7 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget:
 function admit(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, decide: Admit): void {
   try {
     const admission = decide(request);
-    if (admission instanceof Promise) wait(res, request, reply, rules, admission);
+    if (typeof admission !== "function" && admission instanceof Promise) wait(res, request, reply, rules, admission);
     else proceed(res, request, reply, rules, admission);
   } catch (error) {
     reply.fail(error);
