@@ -1577,10 +1577,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "description": "How the header's value is written; without it, plain ASCII only.",
               "enum": [
                 "percent",
-                "base64url",
-                null
-              ],
-              "default": null
+                "base64url"
+              ]
             },
             "path": {
               "description": "Payload field of the tenant.",

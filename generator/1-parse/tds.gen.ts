@@ -555,7 +555,7 @@ export interface Tenancy {
   /**
    * How the header's value is written; without it, plain ASCII only.
    */
-  header_encoding?: "percent" | "base64url" | null;
+  header_encoding?: "percent" | "base64url";
   /**
    * Payload field of the tenant.
    */

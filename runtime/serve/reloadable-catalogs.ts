@@ -16,7 +16,7 @@ export interface ProgramSource {
   readonly name: string;
   /** Calls `onChange` after the files may have changed; returns what stops it. */
   watch(onChange: () => void): () => void;
-  /** The programs as the files are now, under the names they had, or `null` when one is broken, which has been told. */
+  /** The programs as the files are now, under the names they had, or `null` when one is broken, which has been reported. */
   load(): Promise<readonly Project[] | null>;
 }
 
@@ -25,11 +25,11 @@ export interface ReloadableParts {
   readonly routing: Routing;
   /** @throws ToolError when this runtime cannot run the program, or values for it are missing. */
   readonly start: (project: Project) => McpServer;
-  /** The one caller, who is told when its list of tools is another one. */
+  /** The one caller, who is notified when its list of tools has changed. */
   readonly principal: Principal;
   readonly toolsChanged: () => void;
   readonly note: (text: string) => void;
-  /** Words for an error that kept a program from starting; `null` for a bug. */
+  /** The message for an error that kept a program from starting; `null` for a bug. */
   readonly explain: (error: unknown) => string | null;
 }
 
@@ -104,7 +104,7 @@ export class ReloadableCatalogs {
     return { calls, mcp: { ...mcp, engine: countCalls(mcp.engine, calls) } };
   }
 
-  /** The old generation is closed behind its last call, which nobody waits for. */
+  /** The old generation is closed after its last call, in the background. */
   private swap(name: string, next: Generation): void {
     const old = this.generations.get(name);
     this.generations.set(name, next);

@@ -1,7 +1,7 @@
-/** The trace service behind the door of generated code: its rooms are loaded when it is served, not when the door is imported. */
+/** The trace service as generated code starts it: its code is loaded when it is served, not when toolsrv/runtime/v1 is imported. */
 import type { TraceRoutes } from "../abi/trace.js";
 
-/** Serves traces with the words of the command line, and ends the process when the service has ended. */
+/** Serves traces with the arguments of the command line, and ends the process when the service has ended. */
 export async function serveTrace(program: { readonly routes: TraceRoutes }, argv: readonly string[]): Promise<void> {
   const trace = await import("./trace.js");
   await trace.serveTrace(program, argv);

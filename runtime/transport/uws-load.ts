@@ -2,7 +2,7 @@
  * Finds the uWebSockets.js binary of this machine. Its authors do not publish it on npm, so there are two sources:
  * a `uWebSockets.js` that the user installed from its official repository, then the package `@uwsjs/<platform>-<arch>-
  * <node major>` among our optional dependencies. What fails is explained: these are native binaries, and "module not
- * found" helps nobody.
+ * found" does not say what to do.
  */
 import { createRequire } from "node:module";
 import type { UwsModule } from "./uws-api.js";

@@ -6,7 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { HeaderList, HttpReply, HttpStream, Refusal } from "./types.js";
 import type { UwsResponse } from "./uws-api.js";
 
-/** Above this a body is handed over as the socket takes it; `end` would hold a second copy per connection. */
+/** Above this a body is handed over as the socket takes it; `end` would keep a second copy per connection. */
 const LARGE_BODY_BYTES = 256 * 1024;
 /** One write of a stream; what a slow client leaves unread is bounded by a few of these. */
 const STREAM_SLICE_BYTES = 64 * 1024;

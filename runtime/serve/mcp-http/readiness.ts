@@ -1,4 +1,4 @@
-/** /readyz: loads the code of the tools, asks the stores and embedders, at most every two seconds however often it is asked. */
+/** /readyz: loads the code of the tools, asks the stores and embedders, at most every two seconds. */
 import type { ConnectionHealth, Engine } from "../../abi/call.js";
 
 const CONNECTIONS_FRESH_MS = 2000;
@@ -20,7 +20,7 @@ export interface Readiness {
 export interface ReadinessParts {
   /** The catalogs by name; the names are left out of the answer when there is one. */
   readonly projects: () => readonly { readonly name: string; readonly engine: Engine }[];
-  /** Loads validators and handlers; false when they cannot be, which has been told. */
+  /** Loads validators and handlers; false when they cannot be, which has been logged. */
   readonly loaded: () => Promise<boolean>;
   readonly draining: () => boolean;
   /** `--live-embed`: ask the embedders even if no tool searches. */
@@ -45,7 +45,7 @@ export function createReadiness({ projects, loaded, draining, liveEmbed, now }: 
         const provider = engine.program.embeddings[model]?.provider ?? "unknown";
         return { ok, provider: alone ? provider : `${name}:${provider}` };
       }));
-      // The first embedder that fails speaks for all.
+      // The first embedder that fails is the one that is shown.
       const embed = embeds.find(({ ok }) => !ok) ?? embeds[0];
       const ok = runs && Object.values(asked).every((store) => store.ok) && embed?.ok !== false;
       return {
@@ -63,7 +63,7 @@ function searches(program: Engine["program"]): boolean {
   return Object.values(program.plans).some((plan) => plan.kind === "search" || plan.kind === "pipeline");
 }
 
-/** What `ask` returned last, for as long as it is fresh; those who ask meanwhile share one question. */
+/** What `ask` returned last, for as long as it is fresh; concurrent callers share one request. */
 function cached<T>(freshMs: number, now: () => number, ask: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly value: Promise<T> } | null = null;
   return () => {

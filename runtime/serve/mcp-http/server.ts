@@ -46,7 +46,7 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
   const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
   let draining = false;
   const isDraining = (): boolean => draining;
-  // Not before something asks: a server that nobody calls holds neither zod nor a hundred handlers.
+  // Not before something asks: a server that nobody calls loads neither zod nor a hundred handlers.
   const loaded = (): Promise<boolean> => Promise.all(engines.map(({ engine }) => engine.load())).then(() => true, (error: unknown) => {
     log.error("handlers cannot be loaded", { error });
     return false;

@@ -1,6 +1,6 @@
 /**
- * Clients that listen (subscriptions/listen over HTTP): each holds one event stream open. They are told when the list
- * of tools has changed, kept alive through proxies with comments, and let go with a result when the server ends.
+ * Clients that listen (subscriptions/listen over HTTP): each has one event stream open. They are notified when the list
+ * of tools has changed, kept alive through proxies by comments, and ended with a result when the server ends.
  */
 import type { ListenRequest } from "../../mcp/envelope-era.js";
 import { notificationText, resultText } from "../../mcp/jsonrpc.js";
@@ -14,7 +14,7 @@ const MAX_UNREAD_MESSAGES = 100;
 interface Listener {
   readonly request: ListenRequest;
   readonly stream: HttpStream;
-  /** Who answers, as JSON text. */
+  /** serverInfo as JSON text. */
   readonly infoText: string;
   unread: number;
 }
@@ -23,7 +23,7 @@ export class Subscriptions {
   private readonly listeners = new Set<Listener>();
   private timer: NodeJS.Timeout | null = null;
 
-  /** Opens the stream of one request; its first event says what will be told. */
+  /** Opens the stream of one request; its first event lists the notifications to come. */
   open(request: ListenRequest, infoText: string, reply: HttpReply, headers: HeaderList): void {
     const listener: Listener = { request, infoText, stream: reply.stream(200, headers), unread: 0 };
     this.listeners.add(listener);
@@ -33,7 +33,7 @@ export class Subscriptions {
     this.timer ??= setInterval(() => this.keepAlive(), KEEP_ALIVE_MS).unref();
   }
 
-  /** Tells those who asked that tools/list answers differently from now on. */
+  /** Notifies the clients that asked for it that tools/list has changed. */
   toolsChanged(): void {
     for (const listener of this.listeners) {
       if (!listener.request.toolsListChanged) continue;

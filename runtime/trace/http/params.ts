@@ -35,7 +35,7 @@ export function validateParams(route: TraceRoute, path: readonly string[], query
 
 const NOT_WHOLE = { type: "int_parsing", msg: "must be a whole number" } as const;
 
-/** The kind of failure in the words that clients of such services know. */
+/** The kind of failure, named as clients of such services know it. */
 function explain(issue: z.core.$ZodIssue, given: string | undefined): Pick<Invalid, "type" | "msg" | "ctx"> {
   switch (issue.code) {
     case "too_small": {

@@ -140,7 +140,7 @@ function matches(pattern: string, path: string): boolean {
   return parts.length === given.length && parts.every((part, index) => (part.startsWith(":") ? given[index] !== "" : part === given[index]));
 }
 
-/** Relative, so that it holds behind a proxy that adds a prefix. */
+/** Relative, so that it works behind a proxy that adds a prefix. */
 function redirect(location: string): AnyAnswer {
   return { status: 307, type: "text/plain", bytes: "", headers: [["location", location]] };
 }
