@@ -3,6 +3,7 @@ import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { identifiers } from "./helpers.js";
 import { LOCK, lockText, MANIFEST, manifestText, projectsLockText, projectsManifestText } from "./manifest.js";
+import { queriesView, type Queries } from "./queries.js";
 import type { Render, TemplateName } from "./templates.js";
 import { traceFiles, type TraceInput } from "./trace.js";
 import { handlerViews, headerView, plansView, projectsView, schemasView, serverView, toolsView, toolViews } from "./view.js";
@@ -18,6 +19,8 @@ export interface CatalogInput {
   readonly base: string;
   /** Backends whose adapter the runtime has; only these are imported. */
   readonly hasAdapter: (backend: BackendName) => boolean;
+  /** What each tool asks its store, made by the code that serves. */
+  readonly queries: Queries;
 }
 
 export interface EmitInput extends CatalogInput {
@@ -43,7 +46,7 @@ interface OutputFile {
 }
 
 /** The files of one catalog; its program is served by itself or is one of several. */
-function catalogFiles({ plans, certificates, base, hasAdapter }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
+function catalogFiles({ plans, certificates, base, hasAdapter, queries }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
@@ -54,6 +57,7 @@ function catalogFiles({ plans, certificates, base, hasAdapter }: CatalogInput, p
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
     ...(split ? handlers : []).map((handler): OutputFile => ({ path: `handlers/${handler.identifier}.ts`, template: "handler-file", view: () => handler })),
     { path: "tools.ts", template: "tools", view: () => toolsView(plans, tools) },
+    { path: "queries.md", template: "queries", view: () => queriesView(plans, certificates, queries, base) },
   ];
 }
 

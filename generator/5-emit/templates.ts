@@ -4,9 +4,14 @@ import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
 
-const TEMPLATES = ["server", "project", "projects", "projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "trace-routes", "trace-server"] as const;
+const TEMPLATES = ["server", "project", "projects", "projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "trace-routes", "trace-server", "queries"] as const;
 const PARTIALS = ["header", "handler", "program"] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
+
+/** All make TypeScript but the page for reviewers. */
+function fileOf(name: string): string {
+  return name === "queries" ? "queries.md.hbs" : `${name}.ts.hbs`;
+}
 
 /** A template's text with a view laid into it. @throws when the view lacks a name that the template uses. */
 export type Render = (template: TemplateName, view: object) => string;
@@ -15,7 +20,7 @@ export type Render = (template: TemplateName, view: object) => string;
 export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
   const folder = await templatesFolder(host);
   const read = async (name: string): Promise<string> => {
-    const bytes = await host.read(`${folder}${name}.ts.hbs`);
+    const bytes = await host.read(`${folder}${fileOf(name)}`);
     if (bytes === null) throw new CompilerBug(`template ${name} is missing from the package`);
     return new TextDecoder().decode(bytes);
   };
@@ -30,13 +35,6 @@ export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
     if (print === undefined) throw new CompilerBug(`no template ${template}`);
     return print(view, { allowProtoPropertiesByDefault: false });
   };
-}
-
-/** Text of the trace service's types, made ahead of time from its OpenAPI document. */
-export async function loadTraceTypes(host: Pick<Host, "read">): Promise<string> {
-  const bytes = await host.read(`${await templatesFolder(host)}trace.types.txt`);
-  if (bytes === null) throw new CompilerBug("trace.types.txt is missing from the package");
-  return new TextDecoder().decode(bytes);
 }
 
 /** templates/ of the package, which is two folders up from source and three from dist/. */

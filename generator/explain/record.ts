@@ -139,10 +139,10 @@ function guardsOf(program: Program, env: Env): CallServices["guard"] {
 
 /**
  * Everything that a call with these validated arguments would ask its stores, in order.
+ * @param queries Where they go, also those before a refusal.
  * @throws ToolError when the call would be refused before it reaches a store.
  */
-export async function recordQueries(program: Program, tool: string, args: object, env: Env): Promise<readonly NativeQuery[]> {
-  const queries: NativeQuery[] = [];
+export async function recordQueries(program: Program, tool: string, args: object, env: Env, queries: NativeQuery[] = []): Promise<readonly NativeQuery[]> {
   const { handlers } = await program.code();
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {

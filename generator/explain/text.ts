@@ -1,5 +1,6 @@
 /** An explanation for people. */
 import type { GuardCertificate } from "../ir.js";
+import { nativeText, type PrintValue } from "./native-text.js";
 import type { NativeQuery } from "./record.js";
 
 /** Everything that `toolsrv explain` tells about a tool. */
@@ -39,9 +40,6 @@ export interface ExplainedCall {
   readonly refused: string | null;
 }
 
-/** Prints a JSON value readably. */
-export type PrintValue = (value: unknown) => string;
-
 const indent = (text: string): string => text.replace(/^(?=.)/gm, "  ");
 
 function section(title: string, body: string): string {
@@ -64,13 +62,6 @@ function callerLines(callers: Explanation["callers"]): string {
   const named = roles.length === 0 ? "no role may call it\n" : roles.map((role) => `role ${role}\n`).join("");
   const others = roles.includes(fallback) ? `so may callers without the claim '${claim}', who count as ${fallback}` : `callers without the claim '${claim}' count as ${fallback} and may not`;
   return `${named}${others}\n`;
-}
-
-/** SQL on its own lines, its parameters numbered; anything else as the value it is. */
-function nativeText(query: NativeQuery["query"], print: PrintValue): string {
-  if (typeof query !== "object" || query === null || !("sql" in query) || typeof query.sql !== "string") return `${print(query)}\n`;
-  const params = "params" in query && Array.isArray(query.params) ? query.params : [];
-  return `${query.sql}\n${params.map((param, index) => `  ?${index + 1} = ${print(param)}\n`).join("")}`;
 }
 
 /** The page that `toolsrv explain` prints. */

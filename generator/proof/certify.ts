@@ -36,7 +36,7 @@ export interface Proof {
   readonly problems: readonly Problem[];
 }
 
-/** `catalog` is what the stock YAML library reads. References are open in the tables. */
+/** `catalog` is what the stock YAML library reads. */
 export function certify(tables: Tables, catalog: unknown): Proof {
   const problems: Problem[] = [];
   const lost = (problem: Problem): void => void problems.push(problem);
@@ -48,10 +48,10 @@ export function certify(tables: Tables, catalog: unknown): Proof {
   reportConnections(tables.connections, catalog, lost);
   const demands = demandsOf(catalog);
   const callers = certifyRoles(tables.settings, catalog, demands.map(({ name }) => name), lost);
-  const { plans, connections } = tables;
+  const { plans } = tables;
   const certificates = demands.map((demand) => {
     const plan = Object.hasOwn(plans, demand.name) ? plans[demand.name] : undefined;
-    const certificate = certifyTool(demand, plan, { catalog, connections }, lost);
+    const certificate = certifyTool(demand, plan, catalog, lost);
     const roles = callers?.get(demand.name);
     return roles === undefined ? certificate : { ...certificate, callers: roles };
   });
@@ -60,12 +60,7 @@ export function certify(tables: Tables, catalog: unknown): Proof {
   return { certificates: problems.length > 0 ? null : certificates, problems };
 }
 
-interface Scope {
-  readonly catalog: Json;
-  readonly connections: Json;
-}
-
-function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (problem: Problem) => void): GuardCertificate {
+function certifyTool(demand: ToolDemand, plan: unknown, catalog: Json, lost: (problem: Problem) => void): GuardCertificate {
   const { name: tool, at } = demand;
   const missing = (branch: string, guard: string): void => lost({ tool, at, branch, guard });
   const parts = partsOf(plan);
@@ -81,7 +76,7 @@ function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (pro
     const read = branch.directory === null ? demand.read : demand.directories.get(branch.directory);
     if (read !== undefined) {
       if (branch.directory !== null && branch.place["field"] !== demand.directories.get(branch.directory)?.field) missing(branch.name, "the written field");
-      return [showBranch(branch, read, scope, missing)];
+      return [showBranch(branch, read, catalog, missing)];
     }
     missing(branch.name, "that the catalog has this directory");
     return [];
@@ -89,7 +84,7 @@ function certifyTool(demand: ToolDemand, plan: unknown, scope: Scope, lost: (pro
   return { tool, branches };
 }
 
-function showBranch({ name, place }: Branch, demand: ReadDemand, { catalog, connections }: Scope, missing: (branch: string, guard: string) => void): GuardCertificate["branches"][number] {
+function showBranch({ name, place }: Branch, demand: ReadDemand, catalog: Json, missing: (branch: string, guard: string) => void): GuardCertificate["branches"][number] {
   if (place["connection"] !== demand.connection) missing(name, `connection '${demand.connection}'`);
   if (!sameCollection(name, place, demand)) missing(name, `collection ${JSON.stringify(demand.collection)}`);
   const conjuncts = conjunctsOf(place["guard"]);
@@ -100,12 +95,12 @@ function showBranch({ name, place }: Branch, demand: ReadDemand, { catalog, conn
   if (demand.tenant === null ? place["tenant"] !== undefined : !same(place["tenant"], demand.tenant)) {
     missing(name, demand.tenant === null ? "that no tenant is asked for" : `the tenant of ${String(demand.tenant["from"])} '${String(demand.tenant["name"])}'`);
   }
-  const routes = routesOf(name, place, demand.connection, { catalog, connections }, missing);
+  const routes = routesOf(name, place, demand.connection, catalog, missing);
   return { branch: name, guards: [...demand.conditions.map(textOf), ...routes.map((key) => `${key} of the connection`)], tenancy: demand.tenant === null ? "none" : "filter" };
 }
 
 /** Settings of the connection that isolate by address. One counts only if the backend says that its requests carry it. */
-function routesOf(branch: string, place: Json, connection: string, { catalog }: Scope, missing: (branch: string, guard: string) => void): readonly string[] {
+function routesOf(branch: string, place: Json, connection: string, catalog: Json, missing: (branch: string, guard: string) => void): readonly string[] {
   const written = (catalog["connections"] as Json)[connection];
   if (!isRecord(written)) return [];
   const { backend } = written;

@@ -2,7 +2,7 @@
 import { isRecord } from "../../runtime/base/paths.js";
 import { writtenText } from "../../runtime/abi/plan.js";
 
-const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const REFERENCE = /\$\{[A-Za-z_]\w*(?::-[^}]*)?\}/;
 
 /** Equal as JSON: the order of keys does not matter, an absent member is the same as null. */
 export function same(a: unknown, b: unknown): boolean {
@@ -18,7 +18,7 @@ function own(value: { readonly [key: string]: unknown }, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Whether a value of a plan is what the catalog says, where references may be: each is open in the plan. */
+/** Whether a value of a plan is what the catalog says, where references may be: each of them is open in the plan. */
 export function sameAsWritten(planned: unknown, written: unknown): boolean {
   if (Array.isArray(written)) return Array.isArray(planned) && planned.length === written.length && written.every((item, index) => sameAsWritten(planned[index], item));
   if (isRecord(written)) {
@@ -27,7 +27,7 @@ export function sameAsWritten(planned: unknown, written: unknown): boolean {
     return [...keys].every((key) => sameAsWritten(own(planned, key), own(written, key)));
   }
   if (typeof written !== "string") return same(planned, written);
-  const refers = written.search(REFERENCE) >= 0;
-  if (!refers) return planned === written;
+  if (!REFERENCE.test(written)) return planned === written;
+  // Nothing fills a text that only looks like a reference.
   return typeof planned !== "string" && writtenText(planned) === written;
 }

@@ -18,7 +18,6 @@ export async function traceApiFiles(source: string): Promise<{ readonly [path: s
   const text = JSON.stringify(api.document);
   return {
     "runtime/trace/api.types.gen.ts": `${HEADER}\n${types}`,
-    "templates/trace.types.txt": types,
     "runtime/trace/api.gen.ts":
       `${HEADER}import type { OperationRule } from "../abi/trace.js";\n\n` +
       `/** Every operation, in the order of the document. */\nexport const OPERATIONS: readonly OperationRule[] = [\n${operations}];\n\n` +

@@ -4,6 +4,7 @@
  */
 export { serve, serveProjects } from "../serve/main.js";
 export { serveTrace } from "../serve/trace-entry.js";
+export type { TraceOperations } from "../serve/trace-entry.js";
 export { bind } from "../call/bind.js";
 export { collections } from "../call/collections.js";
 export { resolve } from "../call/directory.js";

@@ -18,10 +18,10 @@ test("the defaults are tools.yaml and out/, one line a file and a summary with t
     const first = await build();
     assert.equal(first.code, EXIT.OK, first.err);
     assert.match(first.out, /^written {3}out\/server\.ts\nwritten {3}out\/server\.js\n/);
-    assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 26 files changed, \d+ ms\n$/);
+    assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 24 files changed, \d+ ms\n$/);
     assert.equal(first.err, "");
     assert.deepEqual(readdirSync(join(folder, "out")).filter((name) => !/\.js(\.map)?$/.test(name)), [
-      "handlers.ts", "manifest.json", "plans.ts", "schemas.ts", "server.ts", "tools.lock.json", "tools.ts", "trace-server.ts", "trace.routes.ts", "trace.types.ts",
+      "handlers.ts", "manifest.json", "plans.ts", "queries.md", "schemas.ts", "server.ts", "tools.lock.json", "tools.ts", "trace-server.ts", "trace.routes.ts",
     ]);
     const second = await build("tools.yaml", "--out", "out");
     assert.match(second.out, /^unchanged out\/server\.ts\n/);
@@ -32,8 +32,8 @@ test("the manifest names the catalog, a digest of every file and the guards of e
   inProject(async (folder, build) => {
     await build();
     const manifest = JSON.parse(readFileSync(join(folder, "out", "manifest.json"), "utf8")) as { readonly [key: string]: unknown };
-    assert.deepEqual(Object.keys(manifest), ["abi", "catalog", "files", "guards"]);
-    assert.deepEqual(Object.keys(manifest["files"] as object), ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "trace.routes.ts", "trace.types.ts", "trace-server.ts", "tools.lock.json"]);
+    assert.deepEqual(Object.keys(manifest), ["abi", "catalog", "files", "certified", "guards"]);
+    assert.deepEqual(Object.keys(manifest["files"] as object), ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "queries.md", "trace.routes.ts", "trace-server.ts", "tools.lock.json"]);
     assert.deepEqual(manifest["guards"], { count_things: [{ branch: "count", guards: ['owner eq "me"'], tenancy: "none" }] });
   }));
 

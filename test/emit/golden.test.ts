@@ -18,7 +18,7 @@ import { validatorOf } from "../../runtime/abi/validators.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { CATALOGS } from "./catalogs.js";
-import { importPrinted, printed } from "./printed.js";
+import { importPrinted, printed, queriesOf } from "./printed.js";
 
 const test = suite("golden builds");
 const CASES = repo("test", "golden", "emit");
@@ -32,7 +32,7 @@ function compileFile(path: string): Compiled {
 
 async function build(path: string): Promise<ReadonlyMap<string, string>> {
   const { plans, certificates } = compileFile(path);
-  return emit({ plans, certificates, base: "../", hasAdapter }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", hasAdapter, queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
 }
 
 function filesBelow(folder: string, at = ""): readonly string[] {

@@ -51,7 +51,7 @@ async function onBothCarriers(text: string, folder: string, use: (programs: read
   const { value } = compile({ path: "tools.yaml", text });
   assert.ok(value);
   const { plans, certificates } = value;
-  const files = emit({ plans, certificates, base: "./", hasAdapter }, await loadTemplates(nodeHost()));
+  const files = emit({ plans, certificates, base: "./", hasAdapter, queries: new Map() }, await loadTemplates(nodeHost()));
   await inScratch(async (scratch) => {
     const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
     writeFileSync(join(scratch, "package.json"), '{"type":"module"}');

@@ -5,6 +5,9 @@ import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
 import { loadTemplates } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
+import { literal } from "../../generator/5-emit/literal.js";
+import { shownCalls } from "../../generator/explain/queries.js";
+import { programOf } from "../../generator/program.js";
 import { nodeHost } from "../../generator/host.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import type { GuardCertificate, Plans } from "../../generator/ir.js";
@@ -12,7 +15,12 @@ import { repo } from "../lib/repo.js";
 
 /** What a build of these plans would write. */
 export async function printed(plans: Plans, certificates: readonly GuardCertificate[] = []): Promise<ReadonlyMap<string, string>> {
-  return emit({ plans, certificates, base: "../", hasAdapter }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", hasAdapter, queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
+}
+
+/** What the tools ask their stores. */
+export function queriesOf(plans: Plans): ReturnType<typeof shownCalls> {
+  return shownCalls(programOf(plans, { base: new URL("file:///") }), plans, (value) => literal(value, 0, 0));
 }
 
 /** A folder inside the repository that is gone after `use`. */

@@ -13,6 +13,7 @@ import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
 import { nodeHost } from "../../generator/host.js";
 import { projectName } from "../../runtime/abi/projects.js";
+import { queriesOf } from "./printed.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { memoryIo } from "../lib/io.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
@@ -27,10 +28,10 @@ const FILES = ["support.yaml", "class.yaml"];
 const here = fileURLToPath(import.meta.url);
 const toolsrv = join(here, `../../e2e/toolsrv${extname(here)}`);
 
-function inputOf(file: string): ProjectInput {
+async function inputOf(file: string): Promise<ProjectInput> {
   const { value } = compile({ path: file, text: readFileSync(join(GOLDEN, file), "utf8") }, { target: "build" });
   assert.ok(value);
-  return { name: projectName(file), plans: value.plans, certificates: value.certificates, base: "../../", hasAdapter };
+  return { name: projectName(file), plans: value.plans, certificates: value.certificates, base: "../../", hasAdapter, queries: await queriesOf(value.plans) };
 }
 
 function filesBelow(folder: string, at = ""): readonly string[] {
@@ -41,7 +42,7 @@ function filesBelow(folder: string, at = ""): readonly string[] {
 }
 
 test("each catalog has its own folder; entry, lock and manifest stand above", async () => {
-  const files = emitProjects({ projects: FILES.map(inputOf) }, await loadTemplates(nodeHost()));
+  const files = emitProjects({ projects: await Promise.all(FILES.map(inputOf)) }, await loadTemplates(nodeHost()));
   const out = join(GOLDEN, "out");
   if (process.env["UPDATE"] === "1") {
     rmSync(out, { recursive: true, force: true });
@@ -59,10 +60,10 @@ test("each catalog has its own folder; entry, lock and manifest stand above", as
 
 test("what is printed of a catalog is the same beside others as alone, but for the way to its own folder", async () => {
   const render = await loadTemplates(nodeHost());
-  const together = emitProjects({ projects: FILES.map(inputOf) }, render);
+  const together = emitProjects({ projects: await Promise.all(FILES.map(inputOf)) }, render);
   for (const file of FILES) {
     const folder = file === "class.yaml" ? "class_" : "support";
-    const alone = emit(inputOf(file), render);
+    const alone = emit(await inputOf(file), render);
     for (const name of ["plans.ts", "schemas.ts", "handlers.ts", "tools.ts"]) assert.equal(together.get(`${folder}/${name}`), alone.get(name), `${folder}/${name}`);
   }
 });

@@ -143,10 +143,10 @@ test("what the proof cannot place is a problem: unknown keys of a plan, a filter
 
 test("a reference in the guard of a built-in is certified as the reference it is", () => {
   const text = GUARDED.replace("value: acme }], must_not", 'value: "${ORG:-acme}" }], must_not');
-  const { value } = compiled(text, { env: { KEY: "k" } });
+  const { value } = compiled(text, { unfilled: true });
   assert.ok(value);
-  const open = JSON.parse(JSON.stringify(value.plans).replaceAll('{"path":"org","op":"eq","value":"acme"}', '{"path":"org","op":"eq","value":REF}').replaceAll("REF", JSON.stringify(openReference("ORG", "acme"))).replaceAll('"api_key":"k"', `"api_key":${JSON.stringify(openReference("KEY"))}`)) as Plans;
-  assert.deepEqual(prove(text, open).problems, []);
+  const open = value.plans;
+  assert.ok(JSON.stringify(open).includes(`{"path":"org","op":"eq","value":${JSON.stringify(openReference("ORG", "acme"))}}`));
   for (const other of [openReference("ORG"), openReference("ORG", "other"), openReference("OTHER", "acme"), "acme", "${ORG:-acme}", { ...openReference("ORG", "acme"), x: 1 }]) {
     const changed = JSON.parse(JSON.stringify(open).replaceAll(JSON.stringify(openReference("ORG", "acme")), JSON.stringify(other))) as Plans;
     assert.equal(prove(text, changed).certificates, null, JSON.stringify(other));

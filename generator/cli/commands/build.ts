@@ -85,6 +85,9 @@ function printReport(report: Report, order: Order, io: Io): void {
   if (order.json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 }
 
+/** Native queries are made without a store, so relative paths lead nowhere. */
+const NOWHERE = new URL("file:///");
+
 /** What the compiler is made of beside its own code. */
 const USED_PACKAGES = ["toolsrv", "yaml", "zod", "handlebars", "esbuild"] as const;
 
@@ -252,8 +255,9 @@ class Build {
   /** The files of the build, once every guard was shown for the text that is printed; `null` where one was not. */
   async #emit(built: readonly Built[], out: string): Promise<Printed | null> {
     const { host } = this.io;
-    const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { hasAdapter }] = await Promise.all([
+    const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { hasAdapter }, { shownCalls }, { programOf }, { literal }] = await Promise.all([
       import("../../5-emit/files.js"), import("../../5-emit/templates.js"), import("../../../runtime/adapters/table.js"),
+      import("../../explain/queries.js"), import("../../program.js"), import("../../5-emit/literal.js"),
     ]);
     const trace = this.order.trace ? { trace: await this.#traceInput() } : {};
     const render = await loadTemplates(host);
@@ -261,7 +265,8 @@ class Build {
     const inputs = await Promise.all(built.map(async ({ shown, path, plans, certificates }) => {
       const name = projectName(shown);
       const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
-      return { name, plans, certificates, hasAdapter, base: baseUrl(home, dirname(await host.realPath(path))) };
+      const queries = await shownCalls(programOf(plans, { base: NOWHERE }), plans, (value) => literal(value, 0, 0));
+      return { name, plans, certificates, hasAdapter, queries, base: baseUrl(home, dirname(await host.realPath(path))) };
     }));
     const [only] = inputs;
     const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);
@@ -297,11 +302,11 @@ class Build {
 
   async #traceInput(): Promise<TraceInput> {
     // The document as the runtime carries it: parsing the YAML again would cost more than the rest of the build.
-    const [{ traceApiOf }, { loadTraceTypes }, { DOCUMENT }] = await Promise.all([
-      import("../../1-parse/openapi.js"), import("../../5-emit/templates.js"), import("../../../runtime/trace/api.gen.js"),
+    const [{ traceApiOf }, { DOCUMENT }] = await Promise.all([
+      import("../../1-parse/openapi.js"), import("../../../runtime/trace/api.gen.js"),
     ]);
     const { operations, summaries } = traceApiOf(JSON.parse(DOCUMENT));
-    return { operations, summaries, types: await loadTraceTypes(this.io.host) };
+    return { operations, summaries };
   }
 
   async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[]): Promise<number> {
