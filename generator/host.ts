@@ -3,8 +3,8 @@
  * another one.
  */
 import { execFile } from "node:child_process";
-import { createReadStream, readFileSync } from "node:fs";
-import { chmod, copyFile, link, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { constants, createReadStream, readFileSync } from "node:fs";
+import { access, chmod, copyFile, link, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
@@ -37,6 +37,8 @@ export interface Host {
   /** SHA-256 of each file in hex, or `null` for one that cannot be read. Blocks: thousands of small files take five times as long one promise each. */
   digests(paths: readonly string[]): readonly (string | null)[];
   exists(path: string): Promise<boolean>;
+  /** Whether this user may add and remove files in a folder. */
+  mayChange(folder: string): Promise<boolean>;
   /** Length of a file in bytes; `null` when there is none. */
   size(path: string): Promise<number | null>;
   /** The path with every symbolic link in it followed; itself when it does not exist yet. */
@@ -141,6 +143,7 @@ export function nodeHost(): Host {
     },
     entries: (path) => entries(path).catch((error: unknown) => (missing(error) ? [] : Promise.reject(error))),
     digests: (paths) => paths.map(digest),
+    mayChange: (folder) => access(folder, constants.W_OK | constants.X_OK).then(() => true, () => false),
     exists: (path) => stat(path).then(() => true, () => false),
     size: (path) => stat(path).then((found) => (found.isFile() ? found.size : null), () => null),
     realPath: (path) => realpath(path).catch(() => path),

@@ -23,9 +23,12 @@ export interface WrittenFile extends FileReport {
   readonly digest: string | null;
 }
 
-/** Nothing was written: a file of someone else stands under a name of ours, or other builds never came to an end. */
+/**
+ * Nothing was written: a file of someone else has a name of ours, other builds never came to an end, or a folder of the
+ * output belongs to another user.
+ */
 export interface Refusal {
-  readonly refused: "foreign" | "busy";
+  readonly refused: "foreign" | "busy" | "closed";
   readonly path: string;
 }
 
@@ -101,6 +104,8 @@ async function writeOnce(host: Host, out: string, files: Texts, emission: Emissi
   const stale = [...present.own].filter((path) => present.texts.has(path) && !wanted.includes(path));
   stopIfAborted(signal);
   if (changed.size > 0 || stale.length > 0) {
+    const closed = await closedFolder(host, out);
+    if (closed !== null) return { refused: "closed", path: closed };
     const ended = await swapIn(host, out, { changed, stale: new Set(stale), manifest: present.manifest }, signal);
     if (ended === "overtaken") return ended;
   }
@@ -108,6 +113,17 @@ async function writeOnce(host: Host, out: string, files: Texts, emission: Emissi
     ...made.map(({ path, text }): WrittenFile => ({ path, action: changed.has(path) ? "written" : "unchanged", digest: sha256Hex(text) })),
     ...stale.map((path): WrittenFile => ({ path, action: "removed", digest: null })),
   ];
+}
+
+/**
+ * The first folder in which files cannot be replaced. The old output is removed as a whole once the new one is in its
+ * place, so this has to be known before anything moves.
+ */
+async function closedFolder(host: Host, out: string): Promise<string | null> {
+  if (!(await host.exists(out))) return null;
+  const folders = (await host.entries(out)).filter(({ kind }) => kind === "folder").map(({ path }) => path);
+  for (const path of ["", ...folders]) if (!(await host.mayChange(join(out, path)))) return path;
+  return null;
 }
 
 function sibling(out: string, what: "next" | "old", id: string): string {

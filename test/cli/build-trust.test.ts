@@ -1,10 +1,13 @@
 /** What `build` and `build --check` believe of an output folder: its bytes, and nothing that it says of itself. */
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "../../generator/cli/exit.js";
 import { sha256Hex } from "../../runtime/abi/fingerprint.js";
-import { inProject } from "../lib/count-catalog.js";
+import { nodeHost, type Host } from "../../generator/host.js";
+import { run } from "../../generator/cli/main.js";
+import { COUNT_CATALOG, inProject, type Ended } from "../lib/count-catalog.js";
+import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("trust in out/");
@@ -33,7 +36,7 @@ test("--check fails on whatever takes part in module resolution and is not of th
     // A build leaves what is not its own, and says so.
     const built = await build();
     assert.equal(built.code, EXIT.OK);
-    assert.match(built.err, /^toolsrv build: out\/package\.json is not of this build/);
+    assert.match(built.err, /^toolsrv build: out\/package\.json is not of this build/m);
     const json = JSON.parse((await build("--check", "--json")).out) as { readonly ok: boolean; readonly foreign: readonly string[] };
     assert.deepEqual([json.ok, json.foreign], [false, ["package.json"]]);
     rmSync(join(out, "package.json"));
@@ -88,5 +91,45 @@ test("--check says which guard the plans on the disk do not show", () =>
     const manifest = JSON.parse(readFileSync(join(folder, "out", "manifest.json"), "utf8")) as { readonly certified: object };
     assert.deepEqual(manifest.certified, { "plans.ts": `sha256:${sha256Hex(plans)}` });
   }));
+
+/** The build with a host that answers otherwise. */
+async function buildWith(folder: string, change: (host: Host) => Partial<Host>, ...words: readonly string[]): Promise<Ended> {
+  const real = nodeHost();
+  const io = memoryIo({ cwd: folder, host: { ...real, ...change(real) } });
+  return { code: await run(["build", ...words], io), out: io.out(), err: io.err() };
+}
+
+const leftovers = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.startsWith(".out."));
+
+test("an output of another user is refused with one line before anything moves", () =>
+  inProject(async (folder, build) => {
+    await build();
+    const before = readFileSync(join(folder, "out", "plans.ts"), "utf8");
+    writeFileSync(join(folder, "tools.yaml"), COUNT_CATALOG.replace("value: me", "value: you"));
+    mkdirSync(join(folder, "out", "mine"));
+    for (const [closed, shown] of [["out", "out"], ["out/mine", "out/mine"]] as const) {
+      const { code, err } = await buildWith(folder, (real) => ({ mayChange: async (path) => path !== join(folder, closed) && real.mayChange(path) }));
+      assert.equal(code, EXIT.USAGE);
+      assert.equal(err, `toolsrv build: cannot write in ${shown}: it is read-only or belongs to another user; change its owner or choose another --out\n`);
+      assert.deepEqual([readFileSync(join(folder, "out", "plans.ts"), "utf8"), leftovers(folder)], [before, []]);
+    }
+  }), { timeoutMs: 60_000 });
+
+test("a read-only folder and --out on a file are exit 2 with one line, nothing left behind", () =>
+  inProject(async (folder) => {
+    const refuse = async (path: string): Promise<never> => {
+      throw Object.assign(new Error(`EACCES: permission denied, mkdir '${path}'`), { code: "EACCES", syscall: "mkdir", path });
+    };
+    const closed = await buildWith(folder, () => ({ write: refuse }));
+    assert.equal(closed.code, EXIT.USAGE);
+    assert.match(closed.err, /^toolsrv build: cannot make the folder '.*': permission denied\n$/);
+    const json = await buildWith(folder, () => ({ write: refuse }), "--json");
+    assert.deepEqual([json.code, (JSON.parse(json.out) as { ok: boolean }).ok], [EXIT.USAGE, false]);
+    writeFileSync(join(folder, "file"), "mine");
+    const onFile = await buildWith(folder, () => ({}), "--out", "file");
+    assert.equal(onFile.code, EXIT.USAGE);
+    assert.match(onFile.err, /^toolsrv build: --out needs a folder, and 'file' is a file\n/);
+    assert.deepEqual([readFileSync(join(folder, "file"), "utf8"), leftovers(folder)], ["mine", []]);
+  }), { timeoutMs: 60_000 });
 
 test.run();

@@ -19,13 +19,16 @@ test("the defaults are tools.yaml and out/, one line a file and a summary with t
     assert.equal(first.code, EXIT.OK, first.err);
     assert.match(first.out, /^written {3}out\/server\.ts\nwritten {3}out\/server\.js\n/);
     assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 24 files changed, \d+ ms\n$/);
-    assert.equal(first.err, "");
+    assert.match(first.err, /^toolsrv build: the package 'toolsrv' is not found from out, so its server cannot start there; install it in the project, for example: npm install toolsrv\n$/);
+    mkdirSync(join(folder, "node_modules", "toolsrv"), { recursive: true });
+    writeFileSync(join(folder, "node_modules", "toolsrv", "package.json"), "{}");
     assert.deepEqual(readdirSync(join(folder, "out")).filter((name) => !/\.js(\.map)?$/.test(name)), [
       "handlers.ts", "manifest.json", "plans.ts", "queries.md", "schemas.ts", "server.ts", "tools.lock.json", "tools.ts", "trace-server.ts", "trace.routes.ts",
     ]);
     const second = await build("tools.yaml", "--out", "out");
     assert.match(second.out, /^unchanged out\/server\.ts\n/);
     assert.match(second.out, /: nothing changed, \d+ ms\n$/);
+    assert.equal(second.err, "");
   }));
 
 test("the manifest names the catalog, a digest of every file and the guards of every tool", () =>

@@ -2,6 +2,7 @@
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { clashOf, projectName } from "../../../runtime/abi/projects.js";
+import { systemProblem } from "../../../runtime/base/system-error.js";
 import type { CommandModule, Invocation, Io } from "../command.js";
 import { UsageError } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -9,7 +10,7 @@ import { packageRoot, packageVersion } from "../package.js";
 import type { Compilation, Compiled } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
-import type { BuildInputs, Outcome } from "../../5-emit/record.js";
+import type { BuildInputs, Outcome } from "../../5-emit/build-cache.js";
 import type { TraceInput } from "../../5-emit/trace.js";
 import type { PrintedCatalog, Unproven } from "../../proof/printed.js";
 import type { Emission, FileReport, WrittenFile } from "../../5-emit/write.js";
@@ -69,6 +70,7 @@ function isWithin(folder: string, path: string): boolean {
 async function outputFolder(order: Order, catalogs: readonly Catalog[], io: Io): Promise<string> {
   const out = await io.host.realPath(resolve(io.cwd, order.out));
   const inside = (await Promise.all([io.cwd, ...catalogs.map(({ path }) => path)].map((path) => io.host.realPath(path)))).find((path) => isWithin(out, path));
+  if ((await io.host.size(out)) !== null) throw new UsageError(`--out needs a folder, and '${order.out}' is a file`);
   if (inside !== undefined) throw new UsageError(`--out needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
   return out;
 }
@@ -159,7 +161,18 @@ class Build {
     io.stderr.write(printText(diagnostics, { text, color: wantsColor(io.stderr, io.env) }));
   }
 
+  /** What the machine refuses is a result too: one line, or the report of --json. */
   async run(): Promise<number> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const problem = error instanceof UsageError ? null : systemProblem(error);
+      if (problem === null) throw error;
+      return this.#refuse(problem);
+    }
+  }
+
+  async #run(): Promise<number> {
     const { order, io } = this;
     const { OPTIONAL_PACKAGES, findPackages } = await import("../../3-check/packages.js");
     const catalogs = await Promise.all(order.catalogs.map(async (shown): Promise<Catalog> => {
@@ -180,7 +193,7 @@ class Build {
     const read = await Promise.all(catalogs.map(({ path }) => io.host.read(path).catch(() => null)));
     const bytes = read.filter((each) => each !== null);
     if (userHome === "" || bytes.length < read.length) return null;
-    const { digestInputs, recordFolder, remember, sameAsBefore } = await import("../../5-emit/record.js");
+    const { digestInputs, recordFolder, remember, sameAsBefore } = await import("../../5-emit/build-cache.js");
     const out = await outputFolder(order, catalogs, io);
     const folder = recordFolder(userHome);
     const inputs: BuildInputs = {
@@ -335,6 +348,7 @@ class Build {
     const written = await writeToDisk(io.host, out, files, emission, io.signal);
     if ("refused" in written) {
       const where = `${order.out}/${written.path}`;
+      if (written.refused === "closed") return this.#refuse(`cannot write in ${written.path === "" ? order.out : where}: it is read-only or belongs to another user; change its owner or choose another --out`);
       return this.#refuse(written.refused === "busy" ? `other builds keep changing ${order.out}` : `${where} was not written by a build; move it away or choose another --out`);
     }
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
@@ -350,12 +364,23 @@ class Build {
     if (!order.json) {
       for (const path of foreign) io.stderr.write(`toolsrv build: ${order.out}/${path} is not of this build, but imports of ${order.out}/ can reach it; --check will fail until it is removed\n`);
       for (const { path, action } of files) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
+      if (!(await findsPackage(io, out))) io.stderr.write(`toolsrv build: the package 'toolsrv' is not found from ${order.out}, so its server cannot start there; install it in the project, for example: npm install toolsrv\n`);
       const changed = files.filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
       io.stdout.write(`built ${count(tools, "tool")} of ${order.catalogs.map((path) => basename(path)).join(", ")}: ${state}, ${ms} ms\n`);
     }
     return this.#end(EXIT.OK, { files, foreign });
+  }
+}
+
+/** Whether Node finds the runtime from the output: in a node_modules above it, or as the package that it is part of. */
+async function findsPackage({ host }: Io, out: string): Promise<boolean> {
+  for (let folder = out; ; folder = dirname(folder)) {
+    if (await host.exists(join(folder, "node_modules", "toolsrv", "package.json"))) return true;
+    const own = await host.read(join(folder, "package.json")).catch(() => null);
+    if (own !== null && /^\s*"name":\s*"toolsrv"/m.test(new TextDecoder().decode(own))) return true;
+    if (folder === dirname(folder)) return false;
   }
 }
 
