@@ -112,5 +112,5 @@ function named(text: string, params: readonly ParamSpec[], { firstNumber, hour }
   const name = (index: number, whole: string): string => (params[index] === undefined ? whole : `<${params[index].name}>`);
   return text
     .replace(/\b\d{9}\b/g, (whole) => name(Number(whole) - firstNumber, whole))
-    .replace(new RegExp(`${hour}:(\\d\\d):(\\d\\d)(?:\\.0+)?(?:Z|\\+00:00)`, "g"), (whole, minutes: string, seconds: string) => name(Number(minutes) * 60 + Number(seconds), whole));
+    .replace(new RegExp(`${hour}:(\\d\\d):(\\d\\d)(?:\\.0+)?(?:Z|\\+00:00)?`, "g"), (whole, minutes: string, seconds: string) => name(Number(minutes) * 60 + Number(seconds), whole));
 }

@@ -43,7 +43,7 @@ function reportSteps(demand: ToolDemand, parts: PlanParts, missing: Missing): vo
   const [first = {}, ...others] = demand.steps;
   const retrieve = isRecord(first["retrieve"]) ? first["retrieve"] : {};
   const filter = parts.read?.["filter"];
-  if (!same(untyped(filter), filterOf(retrieve["filter"]) ?? undefined)) missing("retrieve", "the step's own filter");
+  if (!same(filter, filterOf(retrieve["filter"], demand.dates) ?? undefined)) missing("retrieve", "the step's own filter");
   for (const [index, written] of others.entries()) {
     const step = parts.steps[index] ?? {};
     const [kind = "", body] = Object.entries(written)[0] ?? [];
@@ -55,26 +55,23 @@ function reportSteps(demand: ToolDemand, parts: PlanParts, missing: Missing): vo
   if (parts.steps.length !== others.length) missing("steps", `the ${others.length} written steps and no others`);
 }
 
+/** Operators that do not compare instants. */
+const TEXT_OPS = new Set(["exists", "is_null", "like", "text_match"]);
+
 /** A filter as written in the form of plans: absent where it says nothing, lists of one without their list. */
-function filterOf(written: unknown): unknown {
+function filterOf(written: unknown, dates: ReadonlySet<string>): unknown {
   if (!isRecord(written)) return null;
   for (const word of ["and", "or"] as const) {
     if (!Array.isArray(written[word])) continue;
-    const children = (written[word] as readonly unknown[]).map(filterOf).filter((child) => child !== null);
+    const children = (written[word] as readonly unknown[]).map((child) => filterOf(child, dates)).filter((child) => child !== null);
     return children.length > 1 ? { [word]: children } : children[0] ?? null;
   }
   const { path, op = "eq", value, param } = written;
   if (path === undefined) return null;
   const named = param ?? (isRecord(value) ? value["param"] ?? value["$param"] : undefined);
-  return named === undefined ? { path, op, value } : { path, op, param: named };
-}
-
-/** A planned filter without the type of its arguments: how an argument is compared is no part of what is written there. */
-function untyped(planned: unknown): unknown {
-  if (!isRecord(planned)) return planned;
-  for (const word of ["and", "or"] as const) if (Array.isArray(planned[word])) return { ...planned, [word]: (planned[word] as readonly unknown[]).map(untyped) };
-  if (planned["param"] === undefined || planned["dtype"] !== "datetime") return planned;
-  return Object.fromEntries(Object.entries(planned).filter(([key]) => key !== "dtype"));
+  if (named === undefined) return { path, op, value };
+  const isDate = dates.has(String(named)) && !TEXT_OPS.has(String(op));
+  return { path, op, param: named, ...(isDate ? { dtype: "datetime" } : {}) };
 }
 
 /** The text is the written one, and the tree is the one of that text. */

@@ -33,6 +33,8 @@ export interface ToolDemand {
   readonly read: ReadDemand;
   /** By parameter. */
   readonly directories: ReadonlyMap<string, ReadDemand & { readonly field: string }>;
+  /** Parameters whose values are instants. */
+  readonly dates: ReadonlySet<string>;
   /** The catalog's `output` block; defaults of the schema where a key is absent. */
   readonly output: Json;
   readonly limits: { readonly default: number; readonly max: number };
@@ -62,7 +64,11 @@ function ownTool(tool: Json, at: Path, catalog: Json): ToolDemand {
     conditions: conditionsOf(tool["static_filters"], false), tenant: tenantOf(catalog),
   };
   const output = rec(tool["output"]);
-  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read), output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
+  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read), dates: datesOf(tool), output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
+}
+
+function datesOf(tool: Json): ReadonlySet<string> {
+  return new Set(list(tool["parameters"]).map(rec).filter(({ dtype }) => dtype === "datetime").map(({ name }) => text(name)));
 }
 
 function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["limits"] {
@@ -100,7 +106,7 @@ function builtinTools(connection: string, written: Json, catalog: Json): readonl
   const output = rec(defaults["output"]);
   const stated = isRecord(defaults["output"]);
   return BUILTINS.filter(([builtin]) => rec(written["builtin_tools"])[builtin] === true).map(([builtin, kind, name]) => ({
-    name: name(connection), at: ["connections", connection, "builtin_tools", builtin], kind, read, directories: new Map(), output,
+    name: name(connection), at: ["connections", connection, "builtin_tools", builtin], kind, read, directories: new Map(), dates: new Set(), output,
     limits: limitsOf(output, builtin === "get_by_id" && !stated ? { default: 1, max: 1 } : { default: 10, max: 50 }), steps: [],
   }));
 }
