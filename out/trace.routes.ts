@@ -38,8 +38,14 @@ export const listRuns = {
     name: text(1, 200).optional(),
     model: text(1, 200).optional(),
     user: text(1, 200).optional(),
-    from: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
-    to: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    from: text(0, 64).regex(new RegExp(
+      "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt " +
+      "]([01]\\d|2[0-4]):[0-5]\\d(:([0-5]\\d|60)([.,]\\d{1,9})?)?\\s*([Zz]|[+-]\\d\\d:?\\d\\d)?)?$",
+    )).optional(),
+    to: text(0, 64).regex(new RegExp(
+      "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt " +
+      "]([01]\\d|2[0-4]):[0-5]\\d(:([0-5]\\d|60)([.,]\\d{1,9})?)?\\s*([Zz]|[+-]\\d\\d:?\\d\\d)?)?$",
+    )).optional(),
     sort: z.string().regex(/^(started|duration|tokens|cost|errors|steps)$/).default("started"),
     cursor: text(1, 600).regex(/^[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
@@ -203,8 +209,14 @@ export const getOverview = {
     name: text(1, 200).optional(),
     model: text(1, 200).optional(),
     user: text(1, 200).optional(),
-    from: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
-    to: text(0, 64).regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-4]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,9})?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/).optional(),
+    from: text(0, 64).regex(new RegExp(
+      "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt " +
+      "]([01]\\d|2[0-4]):[0-5]\\d(:([0-5]\\d|60)([.,]\\d{1,9})?)?\\s*([Zz]|[+-]\\d\\d:?\\d\\d)?)?$",
+    )).optional(),
+    to: text(0, 64).regex(new RegExp(
+      "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt " +
+      "]([01]\\d|2[0-4]):[0-5]\\d(:([0-5]\\d|60)([.,]\\d{1,9})?)?\\s*([Zz]|[+-]\\d\\d:?\\d\\d)?)?$",
+    )).optional(),
     buckets: integer.pipe(z.int().min(1).max(200)).default(60),
   }),
 } as const satisfies rt.TraceRoute<operations["getOverview"]>;

@@ -4,6 +4,7 @@
  */
 import type { OperationRule, ParamRule } from "../../runtime/abi/trace.js";
 import { commentText, jsKey, jsString } from "./helpers.js";
+import { literal, WIDTH } from "./literal.js";
 import type { Render } from "./templates.js";
 
 export interface TraceInput {
@@ -44,9 +45,15 @@ function validatorText(rule: ParamRule): string {
 }
 
 function textText(rule: ParamRule): string {
-  const pattern = rule.pattern === undefined ? "" : `.regex(${String(new RegExp(rule.pattern))})`;
+  const pattern = rule.pattern === undefined ? "" : `.regex(${patternText(rule.pattern)})`;
   const { minLength = 0, maxLength = Infinity } = rule;
   return `${minLength === 0 && maxLength === Infinity ? "z.string()" : `text(${minLength}, ${maxLength})`}${pattern}`;
+}
+
+/** A regular expression, or the text of one that does not fit on a line. */
+function patternText(pattern: string): string {
+  const text = String(new RegExp(pattern));
+  return text.length < WIDTH / 2 ? text : `new RegExp(\n      ${literal(new RegExp(pattern).source, 6, 6)},\n    )`;
 }
 
 function bound(name: "min" | "max", value: number | undefined): string {
