@@ -5,7 +5,7 @@
 import type { CallArgs, CallContext } from "../abi/call.js";
 import { andAll, compareText, type Filter } from "../abi/filter.js";
 import { ownOnly } from "../abi/params.js";
-import { readField } from "../base/paths.js";
+import { covers, readField } from "../base/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../abi/plan.js";
 import { prepareNeedle, similarity } from "./similarity.js";
 import { tenantCondition } from "./tenant.js";
@@ -19,6 +19,16 @@ const SUGGESTED_FROM = 0.4;
 
 /** Directories kept a parameter: one a tenant, in effect. */
 const MAX_DIRECTORIES = 100;
+
+/** Longest name, in characters, that is compared with others for likeness; longer ones match only where they are equal. */
+const MAX_COMPARED = 256;
+
+/** Work that one call may spend on likeness: the product of two names' lengths, over everything it compares. */
+const MAX_COMPARISONS = 5_000_000;
+
+interface Budget {
+  left: number;
+}
 
 /** Longest that one read of a directory may take. */
 const READ_TIMEOUT_MS = 25_000;
@@ -40,10 +50,11 @@ export function isUnresolved(error: unknown): error is Unresolved {
 export async function resolve<A extends CallArgs>(plan: ReadingPlan, args: A, call: CallContext): Promise<A> {
   const { signal } = call;
   const found: { [arg: string]: unknown } = {};
+  const budget: Budget = { left: MAX_COMPARISONS };
   for (const binding of bindingsOf(plan)) {
     const given = args[binding.arg];
     if (binding.resolve === undefined || given === undefined || given === null) continue;
-    const one = (value: unknown): Promise<string> => resolveValue(String(value), binding, binding.resolve as ResolvePlan, call);
+    const one = (value: unknown): Promise<string> => resolveValue(String(value), { binding, plan: binding.resolve as ResolvePlan, secret: isSecret(plan, binding), budget }, call);
     signal.throwIfAborted();
     found[binding.arg] = Array.isArray(given) ? await Promise.all(given.map(one)) : await one(given);
   }
@@ -61,15 +72,29 @@ function bindingsOf(plan: ReadingPlan): readonly Binding[] {
   return plan.kind === "pipeline" ? plan.retrieve.bind : plan.bind;
 }
 
-async function resolveValue(value: string, { arg }: Binding, plan: ResolvePlan, call: CallContext): Promise<string> {
+/** Whether results redact what the directory holds: then its entries are never named either. */
+function isSecret(plan: ReadingPlan, { path, resolve }: Binding): boolean {
+  const redact = "output" in plan ? plan.output.redact : undefined;
+  const paths = resolve === undefined ? [path] : [path, resolve.field];
+  return redact?.some((rule) => paths.some((one) => covers(rule.path, one) || covers(one, rule.path))) === true;
+}
+
+interface Lookup {
+  readonly binding: Binding;
+  readonly plan: ResolvePlan;
+  readonly secret: boolean;
+  readonly budget: Budget;
+}
+
+async function resolveValue(value: string, { binding: { arg }, plan, secret, budget }: Lookup, call: CallContext): Promise<string> {
   const wanted = normalize(value);
   const known = plan.known?.map(String).find((entry) => normalize(entry) === wanted);
   if (known !== undefined) return known;
-  const ranked = rank(wanted, await readDirectory(plan, call), plan.min_confidence);
+  const ranked = rank(wanted, await readDirectory(plan, call), plan.min_confidence, budget);
   const [best] = ranked;
   if (best !== undefined && best.score >= plan.min_confidence) return best.entry;
   call.warnings.push(NOT_FOUND);
-  const names = ranked.filter(({ score }, index) => index === 0 || score >= SUGGESTED_FROM).slice(0, SUGGESTIONS).map(({ entry }) => `'${entry}'`);
+  const names = secret ? [] : ranked.filter(({ score }, index) => index === 0 || score >= SUGGESTED_FROM).slice(0, SUGGESTIONS).map(({ entry }) => `'${entry}'`);
   const hint = names.length === 0 ? "" : `; did you mean ${names.join(" or ")}?`;
   throw new Unresolved(`${arg}: there is no '${value.slice(0, 200)}'${hint}`);
 }
@@ -80,16 +105,21 @@ interface Ranked {
 }
 
 /** The entries that matter, most alike first, equal ones in text order; the best one always. */
-function rank(wanted: string, directory: readonly Entry[], minConfidence: number): readonly Ranked[] {
+function rank(wanted: string, directory: readonly Entry[], minConfidence: number, budget: Budget): readonly Ranked[] {
   const exact = directory.find(({ normal }) => normal === wanted);
   if (exact !== undefined) return [{ entry: exact.entry, score: 1 }];
-  const near = score(wanted, directory, Math.min(SUGGESTED_FROM, minConfidence));
-  return (near.length > 0 ? near : score(wanted, directory, 0)).sort((a, b) => b.score - a.score || compareText(a.entry, b.entry));
+  const near = score(wanted, directory, Math.min(SUGGESTED_FROM, minConfidence), budget);
+  return (near.length > 0 ? near : score(wanted, directory, 0, budget)).sort((a, b) => b.score - a.score || compareText(a.entry, b.entry));
 }
 
-function score(wanted: string, directory: readonly Entry[], atLeast: number): Ranked[] {
+/** Bounded work: names that are too long are not compared, nor is anything once the budget is spent. */
+function score(wanted: string, directory: readonly Entry[], atLeast: number, budget: Budget): Ranked[] {
+  if (wanted.length > MAX_COMPARED) return [];
   const needle = prepareNeedle(wanted);
   return directory.flatMap(({ entry, normal }) => {
+    if (normal.length > MAX_COMPARED || budget.left <= 0) return [];
+    // Names whose lengths alone rule the likeness out cost nothing.
+    if ((2 * Math.min(wanted.length, normal.length)) / (wanted.length + normal.length) >= atLeast) budget.left -= wanted.length * normal.length;
     const alike = similarity(needle, normal, atLeast);
     return alike === null || alike < atLeast ? [] : [{ entry, score: alike }];
   });

@@ -130,9 +130,16 @@ function initialize(mcp: McpServer, { id, params }: Request, peer: Peer): Answer
 }
 
 function versionError(id: RequestId | null, asked: unknown, supported: readonly string[]): string {
-  const requested = typeof asked === "string" ? asked.slice(0, 100) : null;
+  const requested = requestedVersion(asked);
   const what = requested === null ? "protocolVersion is missing" : `protocol version '${requested}' is not supported`;
   return errorText(id, UNSUPPORTED_VERSION, what, { requested, supported });
+}
+
+/** The version as the client sent it, whatever its type, cut to a bounded size; `null` for none. */
+function requestedVersion(asked: unknown): string | number | boolean | null {
+  if (asked === undefined || asked === null) return null;
+  if (typeof asked === "number" || typeof asked === "boolean") return asked;
+  return (typeof asked === "string" ? asked : JSON.stringify(asked)).slice(0, 100);
 }
 
 function dispatchBatch(mcp: McpServer, values: readonly unknown[], peer: Peer, reply: Reply): void {

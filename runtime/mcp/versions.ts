@@ -53,7 +53,12 @@ export function versionNamed(name: unknown, era: ProtocolVersion["era"]): Protoc
   return version?.era === era ? version : null;
 }
 
-/** What HTTP clients speak that send no version header: the header came with the version after this one. */
+/**
+ * What HTTP clients speak that send no version header: the header came with the version after 2025-03-26. Many clients
+ * of later versions leave it out too, so results carry structuredContent; older clients ignore keys they do not know.
+ */
+const WITHOUT_HEADER: ProtocolVersion = { ...(BY_NAME.get("2025-03-26") as ProtocolVersion), structured: true };
+
 export function versionWithoutHeader(): ProtocolVersion {
-  return BY_NAME.get("2025-03-26") as ProtocolVersion;
+  return WITHOUT_HEADER;
 }

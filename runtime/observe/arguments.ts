@@ -4,7 +4,8 @@
  * redacted field. What is left is cut to a bounded size.
  */
 import { isRecord } from "../base/paths.js";
-import type { Binding, Json, OutputPlan, ToolPlan } from "../abi/plan.js";
+import type { FilterTemplate } from "../abi/filter.js";
+import type { Binding, Expr, Json, OutputPlan, ToolPlan } from "../abi/plan.js";
 import type { ServePlan } from "../abi/call.js";
 
 /** Takes the place of a value that is not kept. */
@@ -55,13 +56,44 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Names of the arguments that are bound to a field whose values are redacted in results. */
+/**
+ * Names of the arguments that are compared with a field whose values are redacted in results: by a binding, by a
+ * directory, by a condition of the retrieve filter or by a post_filter expression.
+ */
 function redactedArguments(plan: ToolPlan): ReadonlySet<string> {
   const output: OutputPlan | undefined = "output" in plan ? plan.output : undefined;
   const paths = output?.redact?.map(({ path }) => path) ?? [];
   if (paths.length === 0 || plan.kind === "meta") return NOTHING;
+  const isRedacted = (path: string): boolean => paths.some((redacted) => overlaps(redacted, path));
   const bindings: readonly Binding[] = plan.kind === "pipeline" ? plan.retrieve.bind : plan.bind;
-  return new Set(bindings.filter(({ path }) => paths.some((redacted) => overlaps(redacted, path))).map(({ arg }) => arg));
+  const bound = bindings.filter(({ path, resolve }) => isRedacted(path) || (resolve !== undefined && isRedacted(resolve.field))).map(({ arg }) => arg);
+  if (plan.kind !== "pipeline") return new Set(bound);
+  const filtered = filterParams(plan.retrieve.filter, isRedacted);
+  const compared = plan.steps.flatMap((step) => (step.kind === "post_filter" ? comparedParams(step.expr, isRedacted) : []));
+  return new Set([...bound, ...filtered, ...compared]);
+}
+
+function filterParams(filter: FilterTemplate | undefined, isRedacted: (path: string) => boolean): readonly string[] {
+  if (filter === undefined) return [];
+  if ("and" in filter) return filter.and.flatMap((part) => filterParams(part, isRedacted));
+  if ("or" in filter) return filter.or.flatMap((part) => filterParams(part, isRedacted));
+  return "param" in filter && isRedacted(filter.path) ? [filter.param] : [];
+}
+
+/** Parameters of an expression's operands beside a redacted field; `and`, `or` and `not` combine results only. */
+function comparedParams(expr: Expr, isRedacted: (path: string) => boolean): readonly string[] {
+  if ("not" in expr) return comparedParams(expr.not, isRedacted);
+  if ("op" in expr && (expr.op === "and" || expr.op === "or")) return [expr.l, expr.r].flatMap((side) => comparedParams(side, isRedacted));
+  const { fields, params } = namesIn(expr);
+  return fields.some(isRedacted) ? params : [];
+}
+
+function namesIn(expr: Expr): { readonly fields: readonly string[]; readonly params: readonly string[] } {
+  if ("field" in expr) return { fields: [expr.field], params: [] };
+  if ("param" in expr) return { fields: [], params: [expr.param] };
+  const inner = "not" in expr ? [expr.not] : "neg" in expr ? [expr.neg] : "op" in expr ? [expr.l, expr.r] : [];
+  const names = inner.map(namesIn);
+  return { fields: names.flatMap(({ fields }) => fields), params: names.flatMap(({ params }) => params) };
 }
 
 function overlaps(a: string, b: string): boolean {

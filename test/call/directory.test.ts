@@ -188,4 +188,26 @@ test("names are compared without case and without extra blanks", () => {
   assert.equal(normalize("  Straße\t MÜNCHEN "), "strasse münchen");
 });
 
+test("a name of 10 KB and a directory of long names are compared in bounded time", async () => {
+  const alphabet = "abcdefghijklmnopqrstuvwxyz ";
+  const long = (seed: number, length: number): string => Array.from({ length }, (_, index) => alphabet[(index * seed) % alphabet.length]).join("");
+  const names = Array.from({ length: 2000 }, (_, n) => ({ name: long(n + 1, 250) }));
+  const { resolved } = setUp({ names: [...names, { name: long(7, 10_000) }] });
+  const startedMs = performance.now();
+  assert.match(String(await resolved(long(5, 10_000))), /there is no/);
+  assert.equal(await resolved(long(7, 10_000)), long(7, 10_000), "equal names are found whatever their length");
+  const many = setUp({ names, plan: planOf({}, "in") });
+  await many.call({ client: Array.from({ length: 200 }, (_, n) => `${long(n + 3, 249)}!`) });
+  assert.ok(performance.now() - startedMs < 5000, `${performance.now() - startedMs} ms`);
+});
+
+test("a directory on a redacted field never names its entries", async () => {
+  const suggestion = async (path: string): Promise<string> => {
+    const plan = planOf();
+    return String(await setUp({ plan: { ...plan, output: { ...plan.output, redact: [{ path, mode: "mask" }] } } }).resolved("Acme Xyzwv"));
+  };
+  for (const path of ["client", "name"]) assert.match(await suggestion(path), /there is no 'Acme Xyzwv'$/);
+  assert.match(await suggestion("other"), /did you mean/);
+});
+
 test.run();

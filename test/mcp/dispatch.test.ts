@@ -55,9 +55,9 @@ test("initialize echoes each supported version and says who answers", async () =
 });
 
 test("a missing or unsupported version is -32022 with both sides named, and nothing is agreed", async () => {
-  const table: readonly (readonly [unknown, string | null])[] = [
+  const table: readonly (readonly [unknown, string | number | boolean | null])[] = [
     [{}, null], [{ protocolVersion: "2026-07-28" }, "2026-07-28"], [{ protocolVersion: "1.0" }, "1.0"],
-    [{ protocolVersion: 20250618 }, null], [{ protocolVersion: { deep: 1 } }, null], [{ protocolVersion: "__proto__" }, "__proto__"], [undefined, null],
+    [{ protocolVersion: 20250618 }, 20250618], [{ protocolVersion: { deep: 1 } }, '{"deep":1}'], [{ protocolVersion: ["x".repeat(999)] }, `["${"x".repeat(98)}`], [{ protocolVersion: false }, false], [{ protocolVersion: null }, null], [{ protocolVersion: "__proto__" }, "__proto__"], [undefined, null],
   ];
   for (const [params, requested] of table) {
     const peer = new TestPeer(null);

@@ -32,6 +32,21 @@ test("an argument that is compared with a redacted field is redacted itself", ()
   assert.deepEqual(keep({ email: "e", whole: "w", city: "x", other: { email: "kept" } }, {}, plan)?.args, { email: "[REDACTED]", whole: "[REDACTED]", city: "x", other: { email: "kept" } });
 });
 
+test("an argument that meets a redacted field in a retrieve filter, an expression or a directory is redacted too", () => {
+  const filter = { or: [{ path: "mail", op: "eq", param: "filtered" }, { and: [{ path: "city", op: "eq", param: "town" }, { path: "mail.host", op: "like", param: "host" }] }] } as const;
+  const compare = (field: string, param: string) => ({ op: "==", l: { op: "+", l: { field }, r: { lit: "" } }, r: { param } }) as const;
+  const expr = { op: "and", l: { not: compare("mail", "post") }, r: compare("city", "free") } as const;
+  const resolve = { connection: "c", collection: "d", field: "mail", min_confidence: 0.7, max_candidates: 10, cache_ttl_s: 1 };
+  const plan: ToolPlan = {
+    kind: "pipeline", limit: { arg: "limit", default: 1, max: 1 }, output: { id: true, score: true, redact: [{ path: "mail", mode: "hash" }] },
+    retrieve: { connection: "c", collection: "d", bind: [{ arg: "named", path: "other", op: "eq", resolve }], filter, overfetch_factor: 1, max_candidates: 1 },
+    steps: [{ kind: "post_filter", expr, text: "" }],
+  };
+  const args = { filtered: "a", town: "b", host: "c", post: "d", free: "e", named: "f" };
+  const hidden = "[REDACTED]";
+  assert.deepEqual(keep(args, {}, plan)?.args, { filtered: hidden, town: "b", host: hidden, post: hidden, free: "e", named: hidden });
+});
+
 test("no message quotes what was left out, nor an address", () => {
   const kept = keep({ password: "hunter2", n: 1 });
   assert.equal(kept?.clean("password: got 'hunter2' from https://user:x@host:1/path?q=1, see redis://h"), "password: got '[REDACTED]' from [address] see [address]");
