@@ -9,6 +9,11 @@ import { queryBlockOf, type QueryBlock } from "./query.js";
 /** Operators whose operand is a list, whatever the field's own type. */
 const LIST_OPS: ReadonlySet<string> = new Set(["in", "nin", "contains_any", "contains_all"]);
 
+/** Bounds of arguments whose parameter sets none: characters of the query, of any other text, and entries of a list. */
+const MAX_QUERY_LENGTH = 8192;
+const MAX_TEXT_LENGTH = 1024;
+const MAX_LIST_ITEMS = 256;
+
 function jsonType(dtype: Dtype): ParamSpec["type"] {
   switch (dtype) {
     case "integer":
@@ -27,27 +32,30 @@ function jsonType(dtype: Dtype): ParamSpec["type"] {
   }
 }
 
-function parameterSpec(parameter: ResolvedParameter): ParamSpec {
+/** `isQuery`: the parameter takes the place of the query text. */
+function parameterSpec(parameter: ResolvedParameter, isQuery: boolean): ParamSpec {
   const { dtype } = parameter;
   const list = dtype === "keyword[]" || (parameter.op !== null && LIST_OPS.has(parameter.op));
   const type = jsonType(dtype);
+  const isEnum = parameter.enum !== null && parameter.resolve?.kind !== "directory";
   return compact<ParamSpec>({
     name: parameter.name,
     type,
     list: list ? true : undefined,
-    format: dtype === "datetime" && !list ? "date-time" : undefined,
+    format: dtype === "datetime" ? "date-time" : undefined,
     // A directory resolves free text, so its known members must not limit what the model may write.
     enum: parameter.resolve?.kind === "directory" ? undefined : (parameter.enum ?? undefined),
     description: parameter.description || undefined,
     default: (parameter.default as Json | undefined) ?? undefined,
     maximum: type === "integer" || type === "number" ? (parameter.max ?? undefined) : undefined,
-    maxLength: type === "string" ? (parameter.maxLength ?? undefined) : undefined,
+    maxLength: type === "string" && !isEnum ? (parameter.maxLength ?? (isQuery ? MAX_QUERY_LENGTH : MAX_TEXT_LENGTH)) : undefined,
+    maxItems: list ? MAX_LIST_ITEMS : undefined,
     required: parameter.required ? true : undefined,
   });
 }
 
 function querySpec(query: QueryBlock): ParamSpec {
-  return { name: query.param, type: "string", ...(query.required ? { required: true, nonEmpty: true } : {}) };
+  return { name: query.param, type: "string", maxLength: MAX_QUERY_LENGTH, ...(query.required ? { required: true, nonEmpty: true } : {}) };
 }
 
 /**
@@ -59,7 +67,7 @@ export function paramsOf(tool: ResolvedTool, limit: LimitPlan | null): readonly 
   const query = queryBlockOf(tool);
   if (query !== null) specs.set(query.param, querySpec(query));
   for (const parameter of tool.parameters) {
-    const spec = parameterSpec(parameter);
+    const spec = parameterSpec(parameter, parameter.name === query?.param);
     specs.set(spec.name, specs.get(spec.name)?.required === true ? { ...spec, required: true } : spec);
   }
   if (limit !== null && !specs.has(limit.arg)) {

@@ -168,7 +168,8 @@ export function argumentsText(params: readonly ParamSpec[]): string {
 /** The zod schema of one argument; says what `validatorOf` in runtime/abi makes, and a test holds them together. */
 export function validatorText(param: ParamSpec, column: number): string {
   const optional = param.required === true ? "" : param.default === undefined ? ".optional()" : `.default(${literal(param.default, 2, column)})`;
-  const [open, close] = param.list === true ? ["z.array(", `)${optional}`] : ["", optional];
+  const items = param.maxItems === undefined ? "" : `.max(${param.maxItems})`;
+  const [open, close] = param.list === true ? ["z.array(", `)${items}${optional}`] : ["", optional];
   const members = membersOf(param);
   if (members === null) return `${open}${scalarText(param)}${close}`;
   if (members.length === 0) return `${open}z.never()${close}`;
@@ -179,7 +180,7 @@ export function validatorText(param: ParamSpec, column: number): string {
 function scalarText(param: ParamSpec): string {
   switch (param.type) {
     case "string":
-      return param.nonEmpty === true ? "z.string().min(1)" : "z.string()";
+      return `z.string()${param.nonEmpty === true ? ".min(1)" : ""}${param.maxLength === undefined ? "" : `.max(${param.maxLength})`}`;
     case "boolean":
       return "z.boolean()";
     case "integer":

@@ -17,8 +17,10 @@ export interface ParamSpec {
   readonly default?: Json;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Most characters of a text, or of each text of a list. */
+  /** Longest text, or longest text of a list; not for enums. */
   readonly maxLength?: number;
+  /** Most entries of a list. */
+  readonly maxItems?: number;
   readonly required?: true;
   /** Enforced but not advertised: a required query must not be the empty string. */
   readonly nonEmpty?: true;
@@ -74,9 +76,10 @@ function propertyOf(param: ParamSpec): Json {
   const bounded = param.minimum !== undefined;
   const members = param.enum === undefined ? {} : { enum: param.enum };
   const maximum = param.maximum === undefined ? {} : { maximum: param.maximum };
-  const shape = param.list === true
-    ? { type: "array", items: { type: param.type, ...members } }
-    : { type: param.type, ...(param.format === undefined ? {} : { format: param.format }), ...members };
+  const format = param.format === undefined ? {} : { format: param.format };
+  const length = param.maxLength === undefined || param.enum !== undefined ? {} : { maxLength: param.maxLength };
+  const item = { type: param.type, ...format, ...members, ...length };
+  const shape = param.list === true ? { type: "array", items: item, ...(param.maxItems === undefined ? {} : { maxItems: param.maxItems }) } : item;
   return {
     ...shape,
     ...(param.description === undefined ? {} : { description: param.description }),

@@ -5,14 +5,14 @@
 import { z, type ZodObject, type ZodType } from "zod";
 import { membersOf, type ParamSpec } from "./params.js";
 
-/** One value of the argument's type. Formats are advertised but not enforced, as clients of existing catalogs expect. */
+/** One value of the argument's type. Points in time are checked after zod, by the call path. */
 function itemOf(param: ParamSpec): ZodType {
   const members = membersOf(param);
   if (members?.length === 0) return z.never();
   if (members !== null) return param.type === "string" ? z.enum(members as string[]) : z.literal(members as number[]);
   switch (param.type) {
     case "string":
-      return param.nonEmpty === true ? z.string().min(1) : z.string();
+      return bounded(param.nonEmpty === true ? z.string().min(1) : z.string(), param.maxLength);
     case "boolean":
       return z.boolean();
     case "integer":
@@ -30,8 +30,12 @@ function itemOf(param: ParamSpec): ZodType {
   }
 }
 
+function bounded<T extends { max(length: number): T }>(schema: T, most: number | undefined): T {
+  return most === undefined ? schema : schema.max(most);
+}
+
 function argumentOf(param: ParamSpec): ZodType {
-  const value = param.list === true ? z.array(itemOf(param)) : itemOf(param);
+  const value = param.list === true ? bounded(z.array(itemOf(param)), param.maxItems) : itemOf(param);
   if (param.required === true) return value;
   return param.default === undefined ? value.optional() : value.default(param.default);
 }
