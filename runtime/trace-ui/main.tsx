@@ -7,6 +7,7 @@ import "./style/page.css";
 import "./style/list.css";
 import "./style/run.css";
 import "./style/inspector.css";
+import "./style/views.css";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no place for the app");

@@ -19,6 +19,8 @@ export interface Api {
   get<Answer>(path: string, params?: Params, signal?: AbortSignal): Promise<Answer>;
   /** The body as a file. @throws ApiError */
   download(path: string, params?: Params): Promise<Blob>;
+  /** Sends a value as JSON. @throws ApiError */
+  post(path: string, body: unknown): Promise<void>;
   /** @throws ApiError */
   remove(path: string): Promise<void>;
 }
@@ -31,11 +33,11 @@ export interface ApiOptions {
 }
 
 export function createApi(options: ApiOptions): Api {
-  async function request(method: string, path: string, params: Params, signal: AbortSignal | null): Promise<Response> {
+  async function request(method: string, path: string, params: Params, signal: AbortSignal | null, body?: unknown): Promise<Response> {
     const token = options.token();
     let response: Response;
     try {
-      response = await fetch(apiUrl(options.page(), path, params), { method, signal, headers: token === null ? {} : { authorization: bearer(token) }, credentials: "same-origin" });
+      response = await fetch(apiUrl(options.page(), path, params), { method, signal, headers: { ...(token === null ? {} : { authorization: bearer(token) }), ...(body === undefined ? {} : { "content-type": "application/json" }) }, body: body === undefined ? null : JSON.stringify(body), credentials: "same-origin" });
     } catch (error) {
       if (signal?.aborted === true) throw error;
       throw new ApiError(0, "The service does not answer. It may have stopped, or the network is down.");
@@ -47,6 +49,7 @@ export function createApi(options: ApiOptions): Api {
   return {
     get: async <Answer>(path: string, params: Params = {}, signal?: AbortSignal) => (await (await request("GET", path, params, signal ?? null)).json()) as Answer,
     download: async (path, params = {}) => (await request("GET", path, params, null)).blob(),
+    post: async (path, body) => void (await request("POST", path, {}, null, body)),
     remove: async (path) => void (await request("DELETE", path, {}, null)),
   };
 }

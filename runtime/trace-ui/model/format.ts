@@ -54,18 +54,24 @@ export function formatAgo(thenMs: number, nowMs: number): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 }
 
-/** Local time of day with milliseconds, `14:05:09.120`. */
-export function formatClock(ms: number): string {
+/** A date whose local fields are those to show: in the time zone of the computer, or in UTC. */
+function shown(ms: number, utc: boolean): Date {
   const date = new Date(ms);
+  return utc ? new Date(ms + date.getTimezoneOffset() * 60_000) : date;
+}
+
+/** Local time of day with milliseconds, `14:05:09.120`. */
+export function formatClock(ms: number, utc = false): string {
+  const date = shown(ms, utc);
   if (Number.isNaN(date.getTime())) return "–";
   return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
 /** Local date and time, `2026-11-20 14:05:09`. */
-export function formatMoment(ms: number): string {
-  const date = new Date(ms);
+export function formatMoment(ms: number, utc = false): string {
+  const date = shown(ms, utc);
   if (Number.isNaN(date.getTime())) return "–";
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${formatClock(ms).slice(0, 8)}`;
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${formatClock(ms, utc).slice(0, 8)}`;
 }
 
 /** The end of an id, which is what tells time-ordered ids apart. */

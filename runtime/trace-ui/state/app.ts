@@ -38,6 +38,14 @@ export interface App {
   giveToken(token: string): Promise<string | null>;
   forgetToken(): void;
   setTheme(theme: Theme): void;
+  /** Times are shown in UTC, not in the time zone of the computer. */
+  readonly utc: Signal<boolean>;
+  setUtc(utc: boolean): void;
+  /** Widths of panes in pixels, where the reader chose them. */
+  readonly widths: Signal<{ readonly list: number | null; readonly inspector: number | null }>;
+  setWidth(pane: "list" | "inspector", width: number | null): void;
+  /** Runs that are selected in the list; `null` when nothing can be selected. */
+  readonly selection: Signal<ReadonlySet<string> | null>;
   /** Connects everything that is not connected. */
   retry(): void;
 }
@@ -67,6 +75,9 @@ export function createApp(): App {
   const theme = signal<Theme>(readTheme());
   const clock = signal(now());
   const help = signal(false);
+  const utc = signal(readStored("local", "utc") === "1");
+  const widths = signal({ list: readWidth("list"), inspector: readWidth("inspector") });
+  const selection = signal<ReadonlySet<string> | null>(null);
 
   addEventListener("hashchange", () => (route.value = parseRoute(location.hash)));
   const go = (next: Route, how: "push" | "replace"): void => {
@@ -164,7 +175,7 @@ export function createApp(): App {
   };
 
   return {
-    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, help, now,
+    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, help, utc, widths, selection, now,
     hasToken: computed(() => token.value !== null),
     setFilters(changed) {
       go({ ...route.value, filters: { ...route.value.filters, ...changed } }, "replace");
@@ -201,12 +212,25 @@ export function createApp(): App {
       setToken(null);
       restart();
     },
+    setWidth(pane, width) {
+      widths.value = { ...widths.value, [pane]: width };
+      writeStored("local", `width.${pane}`, width === null ? null : String(width));
+    },
+    setUtc(value) {
+      utc.value = value;
+      writeStored("local", "utc", value ? "1" : null);
+    },
     setTheme(value) {
       theme.value = value;
       writeStored("local", "theme", value === "system" ? null : value);
     },
     retry,
   };
+}
+
+function readWidth(pane: string): number | null {
+  const width = Number(readStored("local", `width.${pane}`) ?? "");
+  return Number.isInteger(width) && width >= 200 && width <= 1600 ? width : null;
 }
 
 function readTheme(): Theme {

@@ -123,8 +123,13 @@ export function createListStore(api: Api): ListStore {
   };
 }
 
-/** Filters beyond the plain ones; the service answers them. */
-export function moreParams(filters: Filters | null): { readonly [name: string]: string | null } {
+/** The filters as the service takes them. */
+export function filterParams({ status, q, tag, session, name, model, user, minutes }: Filters, nowMs: number): { readonly [name: string]: string } {
+  return { status, q, tag, session, name, model, user, from: minutes === 0 ? "" : new Date(nowMs - minutes * 60_000).toISOString() };
+}
+
+/** Filters and order beyond the plain ones. */
+function moreParams(filters: Filters | null): { readonly [name: string]: string | null } {
   if (filters === null) return {};
   const { name, model, user, minutes, sort } = filters;
   return { name, model, user, sort: sort === "started" ? "" : sort, from: minutes === 0 ? "" : new Date(now() - minutes * 60_000).toISOString() };

@@ -3,7 +3,8 @@ import { formatCount, formatNumber } from "../model/format.js";
 import type { FeedState } from "../data/feed.js";
 import type { Theme } from "../state/app.js";
 import { useApp } from "./context.js";
-import type { Glyph } from "./icons.js";
+import type { View } from "../model/route.js";
+import { type Glyph, Icon } from "./icons.js";
 import { Foreign, IconButton } from "./parts.js";
 
 const THEMES: { readonly [theme in Theme]: readonly [Glyph, Theme] } = { system: ["system", "light"], light: ["sun", "dark"], dark: ["moon", "system"] };
@@ -20,13 +21,30 @@ export function Header(): JSX.Element {
         <span>Traces</span>
         {name !== null && <span class="project"><Foreign text={name} /></span>}
       </a>
+      <Nav />
       <Counters />
       <span class="spacer" />
       {app.tokenWanted.value === null && <Connection />}
+      <IconButton name="settings" label="Settings" pressed={app.route.value.view === "settings"} onClick={() => app.show("settings")} />
       {app.hasToken.value && <IconButton name="key" label="Forget the token" onClick={() => app.forgetToken()} />}
       <IconButton name={glyph} label={`Theme: ${theme}`} shortcut="t" onClick={() => app.setTheme(next)} />
       <IconButton name="help" label="Keys" shortcut="?" onClick={() => (app.help.value = true)} />
     </header>
+  );
+}
+
+const PLACES: readonly (readonly [View, Glyph, string])[] = [["runs", "list", "Runs"], ["sessions", "threads", "Sessions"], ["topology", "graph", "Topology"], ["tools", "tools", "Tools"], ["stats", "chart", "Stats"]];
+
+function Nav(): JSX.Element {
+  const app = useApp();
+  return (
+    <nav class="nav" aria-label="Views">
+      {PLACES.map(([view, glyph, word], index) => (
+        <a key={view} href={view === "runs" ? "#/" : `#/${view}`} aria-current={app.route.value.view === view ? "page" : undefined} title={`${word} (${index + 1})`} onClick={(event) => { if (event.ctrlKey || event.metaKey || event.shiftKey) return; event.preventDefault(); app.show(view); }}>
+          <Icon name={glyph} /><span>{word}</span>
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -39,6 +39,7 @@ type Tab = "chat" | "data" | "raw";
 const TABS: readonly (readonly [Tab, string])[] = [["chat", "Chat"], ["data", "Data"], ["raw", "Raw"]];
 
 function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Element {
+  const app = useApp();
   const zeroMs = store.tree.value.startMs;
   const running = store.run.value?.status === "running";
   usePayload(store, span.start);
@@ -54,7 +55,7 @@ function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Elem
         <Fact term="Kind">{kindWord(span.kind)}</Fact>
         <Fact term="State"><span class={`state state-${span.state}`}>{stateText(span, running)}</span></Fact>
         {span.durationMs !== null && span.state !== "mark" && <Fact term="Duration">{formatDuration(span.durationMs)}</Fact>}
-        <Fact term="Start">+{formatDuration(Math.max(0, span.startMs - zeroMs))} <i>{formatClock(span.startMs)}</i></Fact>
+        <Fact term="Start">+{formatDuration(Math.max(0, span.startMs - zeroMs))} <i>{formatClock(span.startMs, app.utc.value)}</i></Fact>
         {span.model !== null && <Fact term="Model"><Foreign text={span.model} /></Fact>}
         {span.server !== null && <Fact term="MCP server"><Foreign text={span.server} /></Fact>}
         {(span.tokensIn !== null || span.tokensOut !== null) && <Fact term="Tokens">{formatNumber(span.tokensIn ?? 0)} in, {formatNumber(span.tokensOut ?? 0)} out</Fact>}

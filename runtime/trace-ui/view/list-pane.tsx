@@ -3,19 +3,26 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatNumber } from "../model/format.js";
-import { type Filters, MAX_FILTER, NO_FILTERS } from "../model/route.js";
+import { type Filters, MAX_FILTER, NO_FILTERS, type Sort } from "../model/route.js";
 import { useApp } from "./context.js";
 import { Icon } from "./icons.js";
+import { ListOverview } from "./list-overview.js";
 import { RunRows } from "./run-rows.js";
 import { Foreign, IconButton } from "./parts.js";
+import { SelectionTools } from "./selection.js";
 import { SearchRows } from "./search-rows.js";
 
 const STATUSES: readonly (readonly [Filters["status"], string])[] = [["all", "All"], ["running", "Running"], ["completed", "Completed"], ["failed", "Failed"]];
+
+const TIMES: readonly (readonly [string, string])[] = [["0", "Any time"], ["15", "15 minutes"], ["60", "1 hour"], ["1440", "1 day"], ["10080", "7 days"], ["43200", "30 days"]];
+const ORDERS: readonly (readonly [Sort, string])[] = [["started", "Newest"], ["duration", "Longest"], ["tokens", "Most tokens"], ["cost", "Most expensive"], ["errors", "Most errors"], ["steps", "Most steps"]];
+const CHOSEN = [["session", "session", "All sessions"], ["name", "name", "All names"], ["model", "model", "All models"], ["user", "user", "All users"]] as const;
 
 export function ListPane(): JSX.Element {
   const app = useApp();
   const { filters } = app.route.value;
   const list = app.list.list.value;
+  const narrow = app.route.value.runId !== null;
   const shown = filters.inSteps ? app.search.hits.value.length : list.runs.length;
   const total = filters.inSteps ? app.search.total.value : list.total;
   return (
@@ -35,20 +42,25 @@ export function ListPane(): JSX.Element {
                 <button key={status} type="button" aria-pressed={filters.status === status} onClick={() => app.setFilters({ status })}>{word}</button>
               ))}
             </div>
+            <Select label="Started" value={String(filters.minutes)} options={TIMES} onChange={(minutes) => app.setFilters({ minutes: Number(minutes) })} />
+            <Select label="Order" value={filters.sort} options={ORDERS} onChange={(sort) => app.setFilters({ sort: sort as Sort })} />
             <FilterInput id="tag" value={filters.tag} placeholder="Tag" label="Tag contains" onChange={(tag) => app.setFilters({ tag })} />
-            {filters.session !== "" && (
-              <span class="chip removable" title={filters.session}>
-                session <Foreign text={filters.session} />
-                <IconButton name="close" label="All sessions" onClick={() => app.setFilters({ session: "" })} />
+            {CHOSEN.map(([name, word, all]) => filters[name] !== "" && (
+              <span key={name} class="chip removable" title={filters[name]}>
+                {word} <Foreign text={filters[name]} />
+                <IconButton name="close" label={all} onClick={() => app.setFilters({ [name]: "" })} />
               </span>
-            )}
+            ))}
           </div>
         )}
       </div>
+      {!filters.inSteps && !narrow && <ListOverview />}
       {filters.inSteps ? <SearchRows /> : <RunRows />}
       <footer class="list-foot">
         <span role="status">{footText(filters, shown, total)}</span>
-        {hasFilters(filters) && <button type="button" class="link" onClick={() => app.setFilters({ ...NO_FILTERS, inSteps: filters.inSteps })}>Clear filters</button>}
+        <span class="spacer" />
+        {!filters.inSteps && total > 0 && <SelectionTools />}
+        {hasFilters(filters) && <button type="button" class="link" onClick={() => app.setFilters({ ...NO_FILTERS, inSteps: filters.inSteps, sort: filters.sort })}>Clear filters</button>}
       </footer>
     </section>
   );
@@ -61,7 +73,12 @@ function footText(filters: Filters, shown: number, total: number): string {
 }
 
 export function hasFilters(filters: Filters): boolean {
-  return filters.q !== "" || filters.tag !== "" || filters.session !== "" || filters.status !== "all";
+  return filters.q !== "" || filters.tag !== "" || filters.session !== "" || filters.name !== "" || filters.model !== "" || filters.user !== "" || filters.minutes !== 0 || filters.status !== "all";
+}
+
+function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }): JSX.Element {
+  const known = options.some(([option]) => option === value) ? options : [...options, [value, `${value} minutes`] as const];
+  return <select aria-label={label} title={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>{known.map(([option, word]) => <option key={option} value={option}>{word}</option>)}</select>;
 }
 
 const TYPING_MS = 180;

@@ -12,8 +12,6 @@ const SHOWN = 6000;
 const MARKS = /[*_`#>[\]|~]|^\s*(?:[-+]|\d+[.)])\s/m;
 
 type MarkdownView = FunctionComponent<{ text: string }>;
-/** The parser is loaded with the first text that needs it. */
-let loading: Promise<MarkdownView> | null = null;
 
 export function RichText({ text, label }: { text: string; label: string }): JSX.Element {
   const whole = useSignal(false);
@@ -32,8 +30,8 @@ export function RichText({ text, label }: { text: string; label: string }): JSX.
 function Marked({ text }: { text: string }): JSX.Element {
   const view = useSignal<{ readonly Markdown: MarkdownView } | null>(null);
   useEffect(() => {
-    loading ??= import("./markdown.js").then((module) => module.default);
-    void loading.then((Markdown) => (view.value = { Markdown }), () => undefined);
+    // The parser is loaded with the first text that needs it; the text is shown as it is until then.
+    void import("./markdown.js").then((module) => (view.value = { Markdown: module.default }), () => undefined);
   }, []);
   if (view.value === null) return <p class="plain"><bdi>{text}</bdi></p>;
   const { Markdown } = view.value;

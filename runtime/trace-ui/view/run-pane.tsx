@@ -11,6 +11,7 @@ import { QUIET_MS } from "../model/timeline.js";
 import type { Node } from "../model/tree.js";
 import type { Run } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
+import { compareWithPrevious } from "./compare-previous.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
 import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
@@ -54,7 +55,7 @@ function RunHead({ store, run, summary }: { store: RunStore; run: Run | null; su
         {run !== null && <StatusIcon status={run.status} />}
         <h1><Foreign text={run === null ? store.id : titleOf(run)} /></h1>
         <span class="spacer" />
-        {run !== null && <RunActions run={run} />}
+        {run !== null && <RunActions run={run} store={store} />}
       </div>
       {run !== null && <RunFacts store={store} run={run} />}
       {run !== null && <RunSummary store={store} run={run} summary={summary} />}
@@ -71,7 +72,7 @@ function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
   return (
     <ul class="facts" aria-label="Facts">
       <li title={run.run_id} class="mono fact-id"><bdi>{run.run_id}</bdi><CopyButton label="Copy the run id" text={() => run.run_id} /></li>
-      <li title={formatMoment(startedMs)}>{formatMoment(startedMs)}</li>
+      <li title={formatMoment(startedMs, app.utc.value)}>{formatMoment(startedMs, app.utc.value)}</li>
       <li><b>{formatDuration(run.duration_ms ?? Math.max(0, nowMs - startedMs))}</b>{running && " so far"}</li>
       {quiet && <li class="warn">no step for {formatAgo(store.lastMs.value, nowMs)}</li>}
       <li><b>{formatNumber(Math.max(run.total_steps, 0))}</b> steps</li>
@@ -114,7 +115,7 @@ function RunSummary({ store, run, summary }: { store: RunStore; run: Run; summar
   return shown.length === 0 ? null : <dl class="run-summary" aria-label="Summary">{shown}</dl>;
 }
 
-function RunActions({ run }: { run: Run }): JSX.Element {
+function RunActions({ run, store }: { run: Run; store: RunStore }): JSX.Element {
   const app = useApp();
   const sure = useSignal(false);
   const problem = useSignal<string | null>(null);
@@ -144,6 +145,7 @@ function RunActions({ run }: { run: Run }): JSX.Element {
         </>
       ) : (
         <>
+          <IconButton name="compare" label="Compare with the previous run of this name" shortcut="c" onClick={() => void attempt(async () => void (problem.value = await compareWithPrevious(app, store)))} />
           <IconButton name="export" label="Download as JSON lines, with payloads" onClick={() => void save()} />
           <IconButton name="remove" label="Delete this run" onClick={() => (sure.value = true)} />
         </>

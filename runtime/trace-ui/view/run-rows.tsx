@@ -1,7 +1,7 @@
 /** The runs, only those in view as elements; more are loaded before the reader gets to the end. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber, shortId } from "../model/format.js";
 import { previewOf, titleOf } from "../model/run-list.js";
 import type { Run } from "../model/types.js";
@@ -9,6 +9,7 @@ import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
 import { COMMAND, type Command } from "./keys.js";
 import { hasFilters } from "./list-pane.js";
+import { Onboarding } from "./onboarding.js";
 import { Foreign, Notice } from "./parts.js";
 import { useRows } from "./rows.js";
 
@@ -46,6 +47,16 @@ export function RunRows(): JSX.Element {
     rows.reveal(runs.findIndex((run) => run.run_id === openId));
   }, [openId]);
 
+  const common = useMemo(() => commonTags(runs), [runs]);
+  const toggleSelected = (id: string): void => {
+    const next = new Set(app.selection.value ?? []);
+    if (!next.delete(id)) next.add(id);
+    app.selection.value = next;
+  };
+  // Runs above what is read: they came in while the reader was further down.
+  const newest = useRef<string | null>(null);
+  if (rows.scrollTop < ROW) newest.current = runs[0]?.run_id ?? null;
+  const above = newest.current === null ? 0 : Math.max(0, runs.findIndex((run) => run.run_id === newest.current));
   const move = (index: number): void => {
     const run = runs[Math.max(0, Math.min(runs.length - 1, index))];
     if (run === undefined) return;
@@ -62,6 +73,7 @@ export function RunRows(): JSX.Element {
     if (command === "page-down") move(at + page);
     if (command === "page-up") move(at - page);
     if (command === "enter" && active.value !== null) app.openRun(active.value);
+    if (command === "select" && active.value !== null) toggleSelected(active.value);
   };
   const handler = useRef(onCommand);
   handler.current = onCommand;
@@ -76,10 +88,11 @@ export function RunRows(): JSX.Element {
   return (
     <div class="rows" data-costs={runs.some((run) => run.cost_usd !== null)} ref={rows.ref} data-keys="list" tabIndex={0} role="grid" aria-label="Runs" aria-rowcount={total} aria-busy={app.list.loading.value === "first"}
       aria-activedescendant={activeIndex >= from && activeIndex < to ? `run-${activeIndex}` : undefined}>
+      {above > 0 && rows.scrollTop >= ROW && <button type="button" class="pill" onClick={() => rows.ref.current?.scrollTo({ top: 0 })}>{formatNumber(above)} new {above === 1 ? "run" : "runs"}</button>}
       {runs.length === 0 ? <NoRuns /> : (
         <div class="rows-body" role="presentation" style={{ height: `${runs.length * ROW}px` }}>
           {runs.slice(from, to).map((run, offset) => (
-            <RunRow key={run.run_id} run={run} index={from + offset} active={run.run_id === active.value} open={run.run_id === openId} />
+            <RunRow key={run.run_id} run={run} index={from + offset} active={run.run_id === active.value} open={run.run_id === openId} hidden={common} onSelect={() => toggleSelected(run.run_id)} />
           ))}
         </div>
       )}
@@ -88,8 +101,17 @@ export function RunRows(): JSX.Element {
   );
 }
 
-function RunRow({ run, index, active, open }: { run: Run; index: number; active: boolean; open: boolean }): JSX.Element {
+/** Tags that every loaded run has. */
+function commonTags(runs: readonly Run[]): ReadonlySet<string> {
+  const [first, ...rest] = runs;
+  if (first === undefined || rest.length < 3) return new Set();
+  return new Set(first.tags.filter((tag) => rest.every((run) => run.tags.includes(tag))));
+}
+
+function RunRow({ run, index, active, open, hidden, onSelect }: { run: Run; index: number; active: boolean; open: boolean; /** Tags of every row: they tell no run from another. */ hidden: ReadonlySet<string>; onSelect: () => void }): JSX.Element {
   const app = useApp();
+  const selection = app.selection.value;
+  const tags = run.tags.filter((tag) => !hidden.has(tag));
   const startedMs = Date.parse(run.started_at);
   const nowMs = app.clock.value;
   const duration = run.duration_ms ?? (run.status === "running" ? Math.max(0, nowMs - startedMs) : null);
@@ -97,8 +119,10 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
   const tokens = run.total_tokens_input + run.total_tokens_output;
   return (
     <div id={`run-${index}`} class="run-row" role="row" aria-selected={open} aria-rowindex={index + 1} data-active={active} data-status={run.status}
-      style={{ transform: `translateY(${index * ROW}px)` }} onClick={() => app.openRun(run.run_id)}>
-      <span role="gridcell" class="run-status"><StatusIcon status={run.status} /></span>
+      style={{ transform: `translateY(${index * ROW}px)` }} onClick={(event) => (selection !== null || event.ctrlKey || event.metaKey ? onSelect() : app.openRun(run.run_id))}>
+      <span role="gridcell" class="run-status">
+        {selection === null ? <StatusIcon status={run.status} /> : <input type="checkbox" tabIndex={-1} aria-label={`Select ${titleOf(run)}`} checked={selection.has(run.run_id)} onClick={(event) => { event.stopPropagation(); onSelect(); }} />}
+      </span>
       <span role="gridcell" class="run-name"><Foreign text={titleOf(run)} /></span>
       <span role="gridcell" class="run-line">
         {run.error_message !== null && run.status === "failed" ? <span class="run-error"><Foreign text={run.error_message} /></span>
@@ -106,14 +130,14 @@ function RunRow({ run, index, active, open }: { run: Run; index: number; active:
             : <span class="mono">{shortId(run.run_id)}</span>}
       </span>
       <span role="gridcell" class="run-tags">
-        {run.tags.slice(0, 3).map((tag) => (
+        {tags.slice(0, 3).map((tag) => (
           <button key={tag} type="button" class="chip" tabIndex={-1} title={`Only runs with the tag ${tag}`} onClick={(event) => { event.stopPropagation(); app.setFilters({ tag: tag.slice(0, 200) }); }}><Foreign text={tag} /></button>
         ))}
-        {run.tags.length > 3 && <span class="more" title={run.tags.slice(3).join(", ")}>+{run.tags.length - 3}</span>}
+        {tags.length > 3 && <span class="more" title={tags.slice(3).join(", ")}>+{tags.length - 3}</span>}
         {run.errors > 0 && run.status !== "failed" && <span class="run-errors" title={`${formatNumber(run.errors)} failed steps that the run survived`}>{formatCount(run.errors)} {run.errors === 1 ? "error" : "errors"}</span>}
       </span>
       <span role="gridcell" class="run-id mono" title={run.run_id}>{shortId(run.run_id)}</span>
-      <time role="gridcell" class="run-ago" datetime={run.started_at} title={formatMoment(startedMs)}>{formatAgo(startedMs, nowMs)}</time>
+      <time role="gridcell" class="run-ago" datetime={run.started_at} title={formatMoment(startedMs, app.utc.value)}>{formatAgo(startedMs, nowMs)}</time>
       <span role="gridcell" class="run-duration">{duration === null ? "–" : formatDuration(duration)}</span>
       <span role="gridcell" class="run-steps" title={`${formatNumber(run.total_steps)} steps`}>{formatCount(run.total_steps)} <i>steps</i></span>
       <span role="gridcell" class="run-tokens" title={`${formatNumber(run.total_tokens_input)} tokens in, ${formatNumber(run.total_tokens_output)} out`}>{tokens === 0 ? "" : <>{formatCount(tokens)} <i>tokens</i></>}</span>
@@ -127,15 +151,7 @@ function NoRuns(): JSX.Element {
   if (app.list.error.value !== null) return <ListError />;
   if (app.list.loading.value === "first") return <div class="skeleton" aria-hidden="true">{Array.from({ length: 8 }, (_, index) => <div key={index} />)}</div>;
   if (hasFilters(app.route.value.filters)) return <Notice title="No run matches">No stored run passes these filters. New ones appear here by themselves.</Notice>;
-  return (
-    <Notice title="No runs yet">
-      <p>Runs appear here as soon as they start. Send OpenTelemetry spans to <code>/v1/traces</code>, or events as JSON:</p>
-      <pre>{`curl ${new URL("../api/ingest", location.href.replace(/#.*/, "")).href} \\
-  -H 'content-type: application/json' \\
-  -d '[{"run_id":"r1","event_type":"chain_start","agent_name":"hello"},
-       {"run_id":"r1","event_type":"chain_end"}]'`}</pre>
-    </Notice>
-  );
+  return <Onboarding />;
 }
 
 function ListError(): JSX.Element {

@@ -60,7 +60,7 @@ export function SearchRows(): JSX.Element {
                 onClick={() => { active.value = index; open(index); }}>
                 <span class="hit-name"><Foreign text={step.tool_name ?? step.agent_name ?? step.model ?? step.event_type} /></span>
                 <span class="hit-type" data-error={step.error_message !== null}>{step.event_type.replaceAll("_", " ")}</span>
-                <time class="run-ago" datetime={step.timestamp} title={formatMoment(Date.parse(step.timestamp))}>{formatAgo(Date.parse(step.timestamp), app.clock.value)}</time>
+                <time class="run-ago" datetime={step.timestamp} title={formatMoment(Date.parse(step.timestamp), app.utc.value)}>{formatAgo(Date.parse(step.timestamp), app.clock.value)}</time>
                 <span class="hit-text"><bdi>{snippetParts(hit.snippet).map((part, at) => (part.match ? <mark key={at}>{part.text}</mark> : part.text))}</bdi></span>
                 <span class="hit-run mono">{shortId(hit.run_id)}</span>
               </div>

@@ -8,6 +8,7 @@ import type { Summary } from "../model/summary.js";
 import { nextCause } from "../model/tree.js";
 import type { RunStore } from "../state/run.js";
 import { useApp } from "./context.js";
+import { compareWithPrevious } from "./compare-previous.js";
 import { COMMAND, type Command } from "./keys.js";
 import { IconButton } from "./parts.js";
 import { useRows } from "./rows.js";
@@ -83,6 +84,8 @@ export function Waterfall({ store, summary }: { store: RunStore; summary: Summar
       case "follow": return void (store.follow.value = !store.follow.value);
       case "zoom-in": return zoomBy(0.5);
       case "zoom-out": return zoomBy(2);
+      case "compare": return void compareWithPrevious(app, store);
+      case "select": return undefined;
       case "zoom-all": return void (zoom.value = null);
       default: command satisfies never;
     }
