@@ -18,7 +18,7 @@ import { hasAdapter } from "../../runtime/adapters/table.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
-import { inScratch } from "./printed.js";
+import { inScratch, queriesOf, queriesOf } from "./printed.js";
 
 const test = suite("one program");
 
@@ -64,7 +64,7 @@ async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
 async function printedProgram(folder: string, use: (program: Program) => Promise<void>): Promise<void> {
   const { value } = compile({ path: "tools.yaml", text: CATALOG }, { target: "build" });
   assert.ok(value);
-  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, hasAdapter }, await loadTemplates(nodeHost()));
+  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, hasAdapter, queries: await queriesOf(value.plans) }, await loadTemplates(nodeHost()));
   await inScratch(async (scratch) => {
     const door = new URL("../../runtime/abi/index.js", import.meta.url).href;
     mkdirSync(join(scratch, "out"), { recursive: true });

@@ -8,7 +8,7 @@ export interface Price {
   readonly output: number;
 }
 
-/** When the prices were read from the pages of their providers. */
+/** Prices as publicly known at this date. They are estimates: check them against your contract, and set `model_prices`. */
 export const PRICES_AS_OF = "2026-01";
 
 const row = (input: number, output: number): Price => ({ input, output });
