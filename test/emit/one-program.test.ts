@@ -18,7 +18,7 @@ import { hasAdapter } from "../../runtime/adapters/table.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
-import { inScratch, queriesOf, queriesOf } from "./printed.js";
+import { inScratch, queriesOf } from "./printed.js";
 
 const test = suite("one program");
 
