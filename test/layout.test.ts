@@ -185,6 +185,9 @@ const RULES: readonly Rule[] = [
 /** Packages that a running server must never load, whatever a room's own rule says. */
 const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
 
+/** Loads yaml when, and only when, the trace service is given a settings file of that kind. */
+const YAML_SETTINGS = "runtime/config/settings-file.ts";
+
 /** Files that may touch the process, the console and the clock. */
 const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/tracer/host.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
 
@@ -288,7 +291,7 @@ function checkImport({ from, to, how, line }: Import): string | null {
   if (rule === undefined) return null;
   const among = (globs: readonly string[] = []): boolean => globs.some((glob) => matches(glob, to));
   if (!isFile(to)) {
-    if (from.startsWith("runtime/") && COMPILER_PACKAGES.includes(to)) return refuse("a running server loads no part of the compiler");
+    if (from.startsWith("runtime/") && COMPILER_PACKAGES.includes(to) && !(from === YAML_SETTINGS && to === "yaml")) return refuse("a running server loads no part of the compiler");
     return rule.packages === "any" || among(rule.packages) ? null : refuse(rule.because);
   }
   const folder = (file: string): string => file.split("/").slice(0, rule.room).join("/");

@@ -67,7 +67,7 @@ export class RequestPath {
     return (head) => {
       const foreign = this.checkHostAndOrigin(head);
       if (foreign !== null) return foreign;
-      if (!whileStopping && stopping()) return this.refusal(head, 503, "shutting_down", "the server is shutting down", [["connection", "close"], ["retry-after", String(RETRY_AFTER_S)]]);
+      if (!whileStopping && stopping()) return this.stoppingRefusal(head);
       if (isPublic) return handlerOf(ANYBODY);
       const answer = authenticator.authenticate(head);
       return answer instanceof Promise ? answer.then((known) => this.enter(head, known, handlerOf)) : this.enter(head, answer, handlerOf);
@@ -82,9 +82,18 @@ export class RequestPath {
     return { status: 403, headers: [...JSON_TYPE, ...SECURITY_HEADERS], body: this.options.errorBody(refused.code, refused.message) };
   }
 
+  /** 503 once the server is stopping, else `null`: for a request whose body came after its head was admitted. */
+  checkStopping(head: HttpHead): Refusal | null {
+    return this.options.stopping() ? this.stoppingRefusal(head) : null;
+  }
+
   /** An error in this server's form, readable by the page that asked. */
   refusal(head: HttpHead, status: number, code: string, message: string, headers: HeaderList = NO_HEADERS): Refusal {
     return { status, headers: [...JSON_TYPE, ...headers, ...SECURITY_HEADERS, ...this.cors(head)], body: this.options.errorBody(code, message) };
+  }
+
+  private stoppingRefusal(head: HttpHead): Refusal {
+    return this.refusal(head, 503, "shutting_down", "the server is shutting down", [["connection", "close"], ["retry-after", String(RETRY_AFTER_S)]]);
   }
 
   private enter(head: HttpHead, answer: Authentication, handlerOf: (principal: Principal) => HttpHandler): Admission {

@@ -234,13 +234,13 @@ test("an env file is read line by line, quotes and all", () => {
 test("values that a program needs and no env file gives are named, exit 2", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "toolsrv-")), "values.env");
   writeFileSync(file, "FIXTURE_KEY=1\n");
-  const program = { ...fixtureProgram(), connections: { main: { backend: "sqlite", settings: { path: { env: "FIXTURE_PATH" }, key: { env: "FIXTURE_KEY" } } } } } as const;
+  const program = { ...fixtureProgram(), connections: { main: { backend: "sqlite", settings: { path: { $env: "FIXTURE_PATH" }, key: { $env: "FIXTURE_KEY" } } } } } as const;
   const notes: string[] = [];
   const io = { stdin: new PassThrough(), takeStdout: () => new PassThrough(), print: () => undefined, note: (text: string) => void notes.push(text), stop: AbortSignal.abort(), environment: {}, now: () => 0 };
   assert.equal(await run([{ name: "tools", program }], ["--env-file", file], io), 2);
   assert.deepEqual(notes, ["toolsrv: no value for FIXTURE_PATH: add the line FIXTURE_PATH=value to the file given with --env-file\n"]);
   assert.equal(await run([{ name: "tools", program }], ["--env-file", `${file}.missing`], io), 2);
-  assert.match(notes.at(-1) ?? "", /--env-file .*missing: no such file/);
+  assert.match(notes.at(-1) ?? "", /--env .*missing: no such file/);
 });
 
 test.run();

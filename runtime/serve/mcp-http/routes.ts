@@ -89,6 +89,11 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
 /** POST /mcp, in the order of docs/lifecycle.md. */
 function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply: HttpReply): void {
   const { parts } = judge;
+  const stopping = parts.path.checkStopping(request);
+  if (stopping !== null) {
+    refuse(reply, stopping);
+    return;
+  }
   const { values } = request;
   const cors = judge.cors(request);
   if (!isJsonType(values[CONTENT_TYPE] ?? "")) {
