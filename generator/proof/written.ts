@@ -72,7 +72,8 @@ function datesOf(tool: Json): ReadonlySet<string> {
 }
 
 function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["limits"] {
-  const number = (key: string, other: number): number => (typeof output[key] === "number" ? output[key] : other);
+  // Existing catalogs write numbers as text, too.
+  const number = (key: string, other: number): number => (typeof output[key] === "number" || typeof output[key] === "string" ? Number(output[key]) : other);
   return { default: number("limit_default", fallback.default), max: number("limit_max", fallback.max) };
 }
 
@@ -127,7 +128,9 @@ function conditionsOf(written: unknown, mayRefer: boolean): readonly WrittenCond
 
 function tenantOf(catalog: Json): Json | null {
   const tenancy = rec(rec(catalog["security"])["tenancy"]);
-  const { mode, claim, header, header_encoding: encoding, path = "tenant_id", enforce = "strict", ...others } = tenancy;
+  const { mode, claim, header, header_encoding: encoding, path = "tenant_id", enforce = "strict", op, ...known } = tenancy;
+  // The only operator there is; any other would have to be in the plan.
+  const others = op === undefined || op === "eq" ? known : { op, ...known };
   if (mode === "claim") return { from: mode, name: claim, path, enforce, ...others };
   if (mode === "header") return { from: mode, name: header ?? "X-Tenant-Id", encoding, path, enforce, ...others };
   return null;
