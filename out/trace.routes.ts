@@ -219,7 +219,7 @@ export const getOverview = {
     )).optional(),
     buckets: integer.pipe(z.int().min(1).max(200)).default(60),
   }),
-} as const satisfies rt.TraceRoute<operations["getOverview"]>;
+} as const satisfies rt.TraceRoute<rt.TraceOperations["getOverview"]>;
 
 /** POST /api/ingest: Hand over events */
 export const ingestEvents = {
