@@ -153,6 +153,23 @@ test("a reference in the guard of a built-in is certified as the reference it is
   }
 });
 
+test("an argument of dtype datetime in a retrieve filter is compared as an instant, and only that one", () => {
+  const text = `${HEAD}tools:
+  - name: find_it
+    kind: pipeline
+    description: The newest articles about a topic. Use it for questions about the product.
+    parameters: [{ name: since, dtype: datetime }, { name: size, dtype: integer }]
+    steps: [{ retrieve: { target: { connection: main, collection: articles }, filter: { and: [{ path: day, op: gte, param: since }, { path: size, op: gte, param: size }, { path: day, op: exists, param: since }] } } }]
+`;
+  const { value, diagnostics } = compiled(text, { unfilled: true });
+  assert.ok(value, JSON.stringify(diagnostics));
+  const planned = JSON.stringify(value.plans.tools);
+  assert.ok(planned.includes('"param":"since","dtype":"datetime"'));
+  for (const changed of [planned.replace(',"dtype":"datetime"', ""), planned.replace('"param":"size"', '"param":"size","dtype":"datetime"')]) {
+    assert.equal(prove(text, value.plans, { tools: JSON.parse(changed) as unknown }).certificates, null);
+  }
+});
+
 test("a route counts only where the backend's requests carry it out", () => {
   const { value } = compiled(GUARDED, { unfilled: true });
   assert.ok(value);
