@@ -37,7 +37,7 @@ export function commandHelp(spec: CommandSpec, columns: number): string {
     synopsis(spec, columns),
     "",
     "Options:",
-    twoColumns(options.map((option) => [optionLabel(option), option.help]), columns),
+    twoColumns(options.map((option) => [optionLabel(option), optionHelp(option)]), columns),
     "",
   ];
   if (spec.examples !== undefined) lines.push("Examples:", ...spec.examples.map((example) => `  ${example}`), "");
@@ -70,6 +70,10 @@ function argLabel(arg: ArgSpec): string {
 function optionLabel(option: OptionSpec): string {
   if (option.value !== undefined) return option.optional === undefined ? `--${option.name} ${option.value}` : `--${option.name} [${option.value}]`;
   return option.default === true ? `--[no-]${option.name}` : `--${option.name}`;
+}
+
+function optionHelp({ help, default: on, value }: OptionSpec): string {
+  return value === undefined && on === true ? `${help} (on by default)` : help;
 }
 
 function twoColumns(rows: readonly (readonly [string, string])[], columns: number): string {

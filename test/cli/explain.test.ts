@@ -198,8 +198,8 @@ tools:
 
 test("mistakes exit 2 and say what is meant", async () => {
   const table: readonly (readonly [words: readonly string[], want: RegExp])[] = [
-    [[QUICKSTART, "search_movie"], /the catalog has no tool 'search_movie'; did you mean 'search_movies'\?/],
-    [[QUICKSTART, "constructor"], /the catalog has no tool 'constructor'\n/],
+    [[QUICKSTART, "search_movie"], /tools\.yaml has no tool 'search_movie'; did you mean 'search_movies'\?/],
+    [[QUICKSTART, "constructor"], /tools\.yaml has no tool 'constructor'\n/],
     [[QUICKSTART, "count_movies", "--args", "{"], /--args is not JSON/],
     [[QUICKSTART, "count_movies", "--args", "[]"], /--args takes a JSON object/],
     [[QUICKSTART, "count_movies", "--args", '{"genre":"Drama"}'], /--args: genre: Invalid input: expected array, received string/],

@@ -173,6 +173,11 @@ test("help of every command fits 80 columns and names each option that works", a
   }
 });
 
+test("the help of a switch that is on shows how to turn it off", async () => {
+  const { out } = await shell(["probe", "--help"]);
+  assert.match(out, /--\[no-\]meta-tools {2,}a switch that is on \(on by default\)/);
+});
+
 test("every command of the table has its module", async () => {
   for (const spec of COMMANDS) assert.equal(typeof (await spec.load()).run, "function", spec.name);
 });

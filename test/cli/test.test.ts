@@ -53,7 +53,7 @@ test("stdout is the envelope, indented by two, and nothing else", async () => {
   assert.deepEqual(envelope.rows.map(({ size, owner }) => [size, owner]), [[196, "me"], [198, "me"]]);
 });
 
-test("--show-plan tells schema and plan on stderr and the native query in the envelope", async () => {
+test("--show-plan prints schema and plan on stderr and the native query in the envelope", async () => {
   const { out, err } = await one("--args", '{"min_size": 195}', "--show-plan");
   const lines = err.trimEnd().split("\n");
   assert.deepEqual(JSON.parse(lines.at(-1) ?? ""), { kind: "search", collection: "things", mode: "dense" });
@@ -65,17 +65,18 @@ test("--show-plan tells schema and plan on stderr and the native query in the en
   assert.match(envelope.compiled_query.sql, /WHERE \(f\."owner" = \?\) AND \(f\."size" >= \? AND f\."size" < ''\)/);
 });
 
-test("the result is cut at 20,000 characters, never within one", async () => {
-  const { code, out } = await one();
+test("the result is cut at 20,000 characters, never within one, and a line says so", async () => {
+  const { code, out, err } = await one();
   assert.equal(code, EXIT.OK);
+  assert.match(err, /^toolsrv test: the result has \d\d,\d{3} characters, printed are the first (20,000|19,999); ask for fewer rows or fields\n$/);
   assert.ok(out.length === 20_001 || out.length === 20_000, String(out.length));
   assert.ok(out.endsWith("\n") && !/\p{Surrogate}/u.test(out));
 });
 
 test("exit codes: 2 for what was asked wrongly, 3 for a call that failed", async () => {
   const table: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [
-    [["test", "tools.yaml", "search_thing", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: the catalog has no tool 'search_thing'; did you mean 'search_things'\?\nits tools: search_things(, \w+)*\n$/],
-    [["test", "tools.yaml", "run_tool", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: the catalog has no tool 'run_tool'\nits tools: search_things/],
+    [["test", "tools.yaml", "search_thing", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: tools\.yaml has no tool 'search_thing'; did you mean 'search_things'\?\nits tools: search_things(, \w+)*\n$/],
+    [["test", "tools.yaml", "run_tool", "--env-file", ".env"], EXIT.USAGE, /^toolsrv test: tools\.yaml has no tool 'run_tool'\nits tools: search_things/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", '{"min_size":"x"}'], EXIT.USAGE, /^invalid_arguments: min_size: expected .*, received string\n$/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", "[1]"], EXIT.USAGE, /arguments: expected object, received array/],
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", "{"], EXIT.USAGE, /--args is not JSON/],

@@ -26,7 +26,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const tool = invocation.args[1] ?? "";
   const names = Object.keys(compiled.plans.tools);
   if (!names.includes(tool)) {
-    io.stderr.write(unknownTool("explain", tool, names));
+    io.stderr.write(unknownTool("explain", invocation.args[0] ?? "", tool, names));
     return EXIT.USAGE;
   }
   const explanation = await explain(loaded, tool, given);

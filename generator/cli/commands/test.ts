@@ -18,7 +18,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const tool = words[1] ?? "";
   const names = Object.keys(catalog.compiled.plans.tools);
   if (!names.includes(tool)) {
-    io.stderr.write(unknownTool("test", tool, names));
+    io.stderr.write(unknownTool("test", words[0] ?? "", tool, names));
     return EXIT.USAGE;
   }
   const program = programOf(catalog.compiled.plans, { base: catalog.base });
@@ -28,7 +28,10 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const engine = createEngine(program, { env: catalog.env, now: () => io.host.monotonic() });
   try {
     const result = await engine.call(tool, args, { requestId: "test", principal: { id: null, claims: {}, headers: {} }, signal: io.signal, debug: showPlan });
-    io.stdout.write(`${cut(JSON.stringify(result, null, 2))}\n`);
+    const text = JSON.stringify(result, null, 2);
+    const shown = cut(text);
+    io.stdout.write(`${shown}\n`);
+    if (shown !== text) io.stderr.write(`toolsrv test: the result has ${text.length.toLocaleString("en")} characters, printed are the first ${shown.length.toLocaleString("en")}; ask for fewer rows or fields\n`);
     return EXIT.OK;
   } catch (error) {
     if (!isToolError(error)) throw error;
