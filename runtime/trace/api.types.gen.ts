@@ -664,6 +664,8 @@ export interface components {
             token_input: number | null;
             token_output: number | null;
             error_message: string | null;
+            /** @description Compressed size of the payload of event_id; null without one */
+            payload_bytes: number | null;
         };
         ComparedRow: {
             /**

@@ -5,12 +5,17 @@ export interface DiffPart {
   readonly text: string;
 }
 
+/** Texts that share less than this part are two texts. */
+const ALIKE = 0.3;
 /** Longer lists are not aligned: the cost grows with the product of both lengths. */
 const MAX_CELLS = 4_000_000;
 
 /** By words, for sentences. */
 export function diffWords(a: string, b: string): readonly DiffPart[] {
-  return merge(diffItems(a.split(/(\s+)/), b.split(/(\s+)/)));
+  const parts = merge(diffItems(a.split(/(\s+)/), b.split(/(\s+)/)));
+  const same = parts.reduce((sum, part) => sum + (part.kind === "same" ? part.text.trim().length : 0), 0);
+  // Texts that share a few words by chance are read one after the other.
+  return same >= ALIKE * Math.max(a.length, b.length) ? parts : merge([{ kind: "removed", text: a }, { kind: "same", text: a === "" || b === "" ? "" : "\n" }, { kind: "added", text: b }]);
 }
 
 /** By lines, for data. */

@@ -46,7 +46,7 @@ export const MAX_GRAPH_NODES = 600;
 export function graphOf(topology: Topology): Graph {
   const drawn = topology.nodes.filter((node) => node.type !== "mcp").sort((a, b) => b.invocation_count - a.invocation_count || (a.id < b.id ? -1 : 1)).slice(0, MAX_GRAPH_NODES);
   // One order whatever the answer's: the same graph is laid out the same way.
-  const nodes = drawn.sort((a, b) => (a.id < b.id ? -1 : 1)).map((node) => ({ node, width: Math.min(230, Math.max(96, [...node.name].length * CHAR + 44)), height: HEIGHT, group: node.type === "tool" ? node.source : null }));
+  const nodes = drawn.sort((a, b) => (a.id < b.id ? -1 : 1)).map((node) => ({ node, width: Math.min(230, Math.max(node.error_count > 0 ? 150 : 110, [...node.name].length * CHAR + 44)), height: HEIGHT, group: node.type === "tool" ? node.source : null }));
   const known = new Set(nodes.map(({ node }) => node.id));
   const edges = topology.edges.filter((edge) => known.has(edge.source) && known.has(edge.target)).map(({ source, target, count }) => ({ source, target, count })).sort((a, b) => (a.source + a.target < b.source + b.target ? -1 : 1));
   return { nodes, edges, groups: [...new Set(nodes.flatMap(({ group }) => group ?? []))].sort() };

@@ -154,6 +154,7 @@ function PickedCall({ row, runs, onClose }: { row: ComparedRow; runs: readonly [
     texts.value = null;
     const read = async (run: string, call: ComparedRow["a"]): Promise<string> => {
       if (call === null) return "";
+      if (call.payload_bytes === null) return call.summary;
       const payload = await app.api.get<StepPayload>(`runs/${encodeURIComponent(run)}/steps/${encodeURIComponent(call.event_id)}/full`).then((answer) => answer.full_payload, () => null);
       return payload === null ? call.summary : JSON.stringify(payload, null, 2).slice(0, 200_000);
     };

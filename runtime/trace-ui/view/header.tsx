@@ -16,7 +16,7 @@ export function Header(): JSX.Element {
   const [glyph, next] = THEMES[theme];
   return (
     <header class="header">
-      <a class="brand" href="#/" onClick={(event) => { event.preventDefault(); app.closeRun(); }}>
+      <a class="brand" href="#/" aria-label={name === null ? "Traces" : `Traces ${name}`} onClick={(event) => { event.preventDefault(); app.closeRun(); }}>
         <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true"><rect class="b1" x="2" y="6" width="26" height="5" rx="2.5" /><rect class="b2" x="8" y="14" width="14" height="5" rx="2.5" /><rect class="b3" x="14" y="22" width="12" height="5" rx="2.5" /></svg>
         <span>Traces</span>
         {name !== null && <span class="project"><Foreign text={name} /></span>}

@@ -49,7 +49,7 @@ function Histogram({ overview }: { overview: RunOverview }): JSX.Element {
           </g>
         ))}
       </svg>
-      <figcaption><span>{first === undefined ? "" : formatMoment(Date.parse(first), app.utc.value)}</span><span>a bar is {formatDuration(overview.bucket_ms)}, up to {formatCount(most)} runs</span><span>{last === undefined ? "" : formatMoment(Date.parse(last) + overview.bucket_ms, app.utc.value)}</span></figcaption>
+      <figcaption><span>{first === undefined ? "" : formatMoment(Date.parse(first), app.utc.value)}</span><span>a bar is {formatDuration(overview.bucket_ms)}, up to {formatCount(most)} {most === 1 ? "run" : "runs"}</span><span>{last === undefined ? "" : formatMoment(Date.parse(last) + overview.bucket_ms, app.utc.value)}</span></figcaption>
     </figure>
   );
 }

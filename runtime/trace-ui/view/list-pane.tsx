@@ -27,6 +27,7 @@ export function ListPane(): JSX.Element {
   const total = filters.inSteps ? app.search.total.value : list.total;
   return (
     <section class="list" aria-label={filters.inSteps ? "Search" : "Runs"}>
+      {app.route.value.runId === null && <h1 class="hidden">{filters.inSteps ? "Search in steps" : "Runs"}</h1>}
       <div class="filters" role="search">
         <div class="search-line">
           <FilterInput id="search" value={filters.q} placeholder={filters.inSteps ? "Search steps and payloads" : "Name, id, error, tag, user…"} label="Search" icon onChange={(q) => app.setFilters({ q })} />

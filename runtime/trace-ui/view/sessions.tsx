@@ -25,7 +25,7 @@ export default function SessionsView(): JSX.Element {
       <div class="view-body" tabIndex={0} role="region" aria-label="All sessions">
         {error !== null ? <Notice title="The sessions can't be read" tone="error">{error}</Notice> : value === null ? <Notice title="Loading…" />
           : value.sessions.length === 0 ? <Notice title="No sessions yet">A run with a <code>session_id</code> (<code>gen_ai.conversation.id</code> or <code>session.id</code> in OpenTelemetry, <code>thread_id</code> in LangGraph) is shown here with the others of its session.</Notice>
-            : value.sessions.map((session) => <SessionCard key={session.session_id} session={session} nowMs={app.clock.value} open={chosen.value === session.session_id} onToggle={() => (chosen.value = chosen.value === session.session_id ? null : session.session_id)} />)}
+            : value.sessions.map((session) => <SessionCard key={session.session_id} session={session} nowMs={app.clock.value} open={(chosen.value ?? value.sessions[0]?.session_id) === session.session_id} onToggle={() => (chosen.value = (chosen.value ?? value.sessions[0]?.session_id) === session.session_id ? "" : session.session_id)} />)}
         {value !== null && value.total > PAGE && (
           <p class="pager">
             <button type="button" disabled={offset.value === 0} onClick={() => (offset.value = Math.max(0, offset.value - PAGE))}>Newer</button>

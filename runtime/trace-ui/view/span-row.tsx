@@ -60,7 +60,8 @@ export function SpanRow({ row, index, top, axis, openEndMs, running, settled, ac
         {fatal && span.error !== null && <span class="span-error" title={span.error}><Foreign text={span.error} /></span>}
       </span>
       <TokenCell row={row} />
-      <span class="lane" role="gridcell" aria-label={span.state === "error" && group === null ? `${label}, failed` : label}>
+      <span class="lane" role="gridcell">
+        {span.state === "error" && group === null && <span class="hidden">failed</span>}
         {bar !== null && (
           <>
             <span class={`bar kind-${span.kind}`} data-critical={group === null ? row.node.critical : group.nodes.some((node) => node.critical)} data-open={bar.open && (running || !settled)} style={{ left: `${bar.left * 100}%`, width: `${bar.width * 100}%` }} />

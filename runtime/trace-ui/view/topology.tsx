@@ -103,12 +103,12 @@ function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; layout: La
       onPointerMove={(event) => { const from = drag.current; if (from !== null) view.value = { ...from.from, x: from.from.x + event.clientX - from.x, y: from.from.y + event.clientY - from.y }; }}
       onPointerUp={() => (drag.current = null)} onPointerCancel={() => (drag.current = null)}>
       <svg width="100%" height="100%" role="group" aria-label="Graph of calls">
-        <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 1 7 4 0 7Z" class="arrow" /></marker></defs>
+        <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 1 7 4 0 7Z" class="arrow" /></marker></defs>
         <g transform={`translate(${x} ${y}) scale(${scale})`}>
           {layout.groups.map((group) => (
             <g key={group.name} class="server-group">
-              <rect x={group.x - group.width / 2} y={group.y - group.height / 2 - 14} width={group.width} height={group.height + 14} rx={10} />
-              <text x={group.x - group.width / 2 + 10} y={group.y - group.height / 2 + 1}>{group.name.length > 34 ? `${group.name.slice(0, 33)}…` : group.name}</text>
+              <rect x={group.x - group.width / 2} y={group.y - group.height / 2} width={group.width} height={group.height} rx={10} />
+              <text x={group.x - group.width / 2 + 10} y={group.y - group.height / 2 + 18}>{group.name.length > 34 ? `${group.name.slice(0, 33)}…` : group.name}</text>
             </g>
           ))}
           {layout.edges.map((edge, index) => <Edge key={`${edge.source} ${edge.target}`} edge={edge} count={graph.edges[index]?.count ?? 0} place={places.get(edge.source)} lit={chosen !== null && (edge.source === chosen || edge.target === chosen)} dim={chosen !== null && edge.source !== chosen && edge.target !== chosen} />)}
@@ -141,10 +141,15 @@ function Edge({ edge, count, place, lit, dim }: { edge: Layout["edges"][number];
   );
 }
 
-/** A line through the points with round corners. */
+/** A line through the points with round corners; between two it leaves and arrives level. */
 function curve(points: readonly { readonly x: number; readonly y: number }[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return "";
+  const [only] = rest;
+  if (rest.length === 1 && only !== undefined) {
+    const middle = (first.x + only.x) / 2;
+    return `M${first.x} ${first.y}C${middle} ${first.y} ${middle} ${only.y} ${only.x} ${only.y}`;
+  }
   let path = `M${first.x} ${first.y}`;
   for (let index = 0; index < rest.length - 1; index++) {
     const [at, next] = [rest[index], rest[index + 1]];
@@ -159,10 +164,10 @@ function NodeShape({ item: { node, width, height }, x, y, chosen, dim, onChoose 
   const [left, top] = [x - width / 2, y - height / 2];
   const name = [...node.name].length > 26 ? `${[...node.name].slice(0, 25).join("")}…` : node.name;
   return (
-    <g class={`node node-${node.type}`} data-chosen={chosen} data-dim={dim} data-failing={share > 0} role="button" tabIndex={0} aria-pressed={chosen}
-      aria-label={`${node.type} ${node.name}, ${node.invocation_count} calls, ${node.error_count} failed`} onClick={onChoose}
+    <g class={`node node-${node.type}`} data-chosen={chosen} data-dim={dim} data-failing={share > 0} role="button" tabindex={0} aria-pressed={chosen}
+      onClick={onChoose}
       onKeyDown={(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); onChoose(); } }}>
-      <title>{`${node.name}\n${node.invocation_count} calls, ${node.error_count} failed, ${formatDuration(node.avg_duration_ms)} on average`}</title>
+      <title>{`${node.type} ${node.name}: ${node.invocation_count} calls, ${node.error_count} failed, ${formatDuration(node.avg_duration_ms)} on average`}</title>
       <path class="node-shape" d={shapeOf(node.type, left, top, width, height)} />
       {share > 0 && <rect class="node-errors" x={left + 10} y={top + height - 5} width={Math.max(3, (width - 20) * share)} height={3} rx={1.5} />}
       <text class="node-name" x={x} y={y - 2}>{name}</text>

@@ -44,7 +44,7 @@ export function callsOf(steps: Iterable<StepRow>, nodeId: (step: StepRow) => str
 function callOf(step: StepRow, status: number, node: string | null): Call {
   return {
     run_id: step.runId, node, event_id: step.eventId, summary: step.summary, status: statusName(status), started_at: formatTime(step.at), duration_ms: step.durationMs,
-    token_input: step.tokensIn, token_output: step.tokensOut, error_message: step.error,
+    token_input: step.tokensIn, token_output: step.tokensOut, error_message: step.error, payload_bytes: step.payload,
   };
 }
 

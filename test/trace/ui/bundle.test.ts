@@ -21,6 +21,16 @@ test("JavaScript is at most 150 KB, compressed", () => {
   assert.ok(bytes > 5000 && bytes <= LIMIT_BYTES, `${bytes} bytes`);
 });
 
+test("what the first view loads is at most 60 KB, compressed", () => {
+  const html = readFileSync(join(PAGES, "index.html"), "utf8");
+  const first = new Set([...html.matchAll(/(?:src|href)="\.\/([^"]*\.js)"/g)].map((match) => match[1] ?? ""));
+  // What those import by name is loaded with them.
+  for (const file of first) for (const match of readFileSync(join(PAGES, file), "utf8").matchAll(/(?:import|from)"\.\/([^"]+\.js)"/g)) first.add(`assets/${match[1] ?? ""}`);
+  const bytes = [...first].reduce((sum, file) => sum + gzipSync(readFileSync(join(PAGES, file))).length, 0);
+  process.stdout.write(`  first view: ${bytes} bytes compressed\n`);
+  assert.ok(bytes > 5000 && bytes <= 60_000, `${bytes} bytes of ${[...first].join(", ")}`);
+});
+
 test("the page has no inline script, no inline style and only relative addresses", () => {
   const html = readFileSync(join(PAGES, "index.html"), "utf8");
   files(".html");
