@@ -19,7 +19,7 @@ const plan: BoundRead["plan"] = {
 const tenant: TenantPlan = { from: "claim", name: "org", path: "org", enforce: "strict" };
 
 function context(principal: Partial<CallContext["principal"]> = {}): CallContext {
-  return { ...caller(principal), warnings: [] as string[] } as unknown as CallContext;
+  return { ...caller(principal), warnings: [] as string[], services: { guard: (guard: unknown) => guard } } as unknown as CallContext;
 }
 
 function refusal(work: () => unknown): { readonly code: string; readonly message: string } {
