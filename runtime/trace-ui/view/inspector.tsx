@@ -23,6 +23,7 @@ export function Inspector({ store, stepId }: { store: RunStore; stepId: string }
   const span = store.spanOfEvent(stepId);
   return (
     <aside class="inspector" aria-label="Step" tabIndex={-1}>
+      <h1 class="hidden narrow-only">Step of the run</h1>
       <header class="inspector-head">
         {span !== null && <KindIcon kind={span.kind} />}
         <h2>{span === null ? "Step" : <Foreign text={span.name} />}</h2>
