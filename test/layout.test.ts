@@ -89,7 +89,7 @@ const RULES: readonly Rule[] = [
   },
   { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes and knows only its own types" },
   {
-    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite", "micromark", "uplot", "@dagrejs/dagre"],
+    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite", "micromark", "uplot", "uplot/dist/uPlot.min.css", "@dagrejs/dagre"],
     because: "the pages run in a browser: they know the types of the API, the pure message normaliser and nothing else of the service",
   },
   {

@@ -38,8 +38,8 @@ test("every reference of the document leads somewhere", () => {
 test("routes made in memory validate as the rules say", () => {
   const routes = traceRoutes(OPERATIONS);
   const list = routes["listRuns"];
-  assert.deepEqual(list?.params.parse({}), { status: "all", limit: 50, offset: 0, extended: "0" });
-  assert.deepEqual(z.safeParse(list?.params as z.ZodType, { limit: "7" }).data, { status: "all", limit: 7, offset: 0, extended: "0" });
+  assert.deepEqual(list?.params.parse({}), { status: "all", limit: 50, offset: 0, sort: "started", extended: "0" });
+  assert.deepEqual(z.safeParse(list?.params as z.ZodType, { limit: "7" }).data, { status: "all", limit: 7, offset: 0, sort: "started", extended: "0" });
 });
 
 test.run();

@@ -15,7 +15,7 @@ test("an empty service says what to do, and a run appears without a reload", () 
   await row.locator(".status-running").waitFor();
   await trace.ingest([{ run_id: "first", event_type: "chain_end", agent_name: "newcomer" }]);
   await row.locator(".status-completed").waitFor();
-  assert.equal(await page.locator(".list-foot").innerText(), "1 run");
+  assert.equal(await page.locator(".list-foot > span").first().innerText(), "1 run");
   await finish(watched);
 }));
 
