@@ -34,13 +34,13 @@ $(UI)/index.html: $(shell find runtime/trace-ui -type f) runtime/trace/api.types
 
 # The pages in Debian's Chromium; skipped, with the reason, where there is none.
 e2e: build
-	@node dist/test/lib/run.js trace/ui/browser trace/ui/serve
+	@node dist/test/lib/run.js trace/ui/browser trace/ui/views trace/ui/serve
 
 # The trace store in a private PostgreSQL, started for it, and the services of tests over it; skipped, with the reason,
 # where there is none.
 postgres: build
 	@.ci/postgres node dist/test/lib/run.js trace/postgres adapters/pgvector-postgres
-	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
+	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/run-filters trace/previews trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup
