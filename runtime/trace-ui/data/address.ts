@@ -1,4 +1,4 @@
-/** Addresses of the service, told by the page's own: it works under any prefix that a proxy adds before /ui/. */
+/** Addresses of the service, relative to the page's own: it works under any prefix that a proxy adds before /ui/. */
 
 /** Address of an endpoint. `page` is the address of the document; parameters that are empty are left out. */
 export function apiUrl(page: string, path: string, params: { readonly [name: string]: string | number | null } = {}): string {

@@ -21,7 +21,7 @@ export function writeStored(area: "local" | "session", key: string, value: strin
     if (value === null) storage(area).removeItem(`toolsrv.${key}`);
     else storage(area).setItem(`toolsrv.${key}`, value);
   } catch {
-    // The value holds until the page is closed.
+    // The value lasts until the page is closed.
   }
 }
 

@@ -13,7 +13,7 @@ export interface Chat {
   readonly results: ReadonlyMap<string, Message>;
 }
 
-/** What the normaliser is told of a call of this kind. */
+/** Kind of a call in the terms of the normaliser. */
 export function hintKind(kind: SpanKind): Hints["kind"] {
   return kind === "llm" || kind === "tool" || kind === "retriever" ? kind : "chain";
 }

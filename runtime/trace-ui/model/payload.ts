@@ -109,7 +109,7 @@ export function withParsedTexts(value: Json): { readonly value: Json; readonly t
   return { value: convert(value, "", 0), texts };
 }
 
-/** A row that stands for entries not shown yet. */
+/** A row in the place of entries that are not shown yet. */
 export interface JsonMore {
   readonly more: number;
   readonly path: string;

@@ -196,10 +196,10 @@ function finish(span: Span, step: Step, at: number): void {
   if (span.kind === "run") span.kind = kindOf(step);
 }
 
-/** The service decides what a step is (`KIND:NAME`); without its word the event type does. */
+/** The service decides what a step is (`KIND:NAME`); without that the event type decides. */
 function kindOf(step: Step): SpanKind {
-  const told = step.node?.slice(0, step.node.indexOf(":"));
-  const kind = KINDS.find((known) => known === told);
+  const named = step.node?.slice(0, step.node.indexOf(":"));
+  const kind = KINDS.find((known) => known === named);
   if (kind !== undefined) return kind;
   const family = (EVENTS[step.event_type] ?? ["run"])[0];
   return family;

@@ -74,7 +74,7 @@ interface Draft extends Node {
   parent: Draft | null;
 }
 
-/** Nests the spans. A span whose parent is unknown, or part of a circle, stands at the top and says so. */
+/** Nests the spans. A span whose parent is unknown, or part of a circle, becomes a root and is marked. */
 export function buildTree(spans: readonly Span[], primary: (runId: string) => Span | null): Tree {
   const drafts = new Map<Span, Draft>();
   for (const span of spans) drafts.set(span, { span, parent: null, children: [], depth: 0, position: 1, siblings: 1, index: 0, after: 0, failedBelow: false, tokensIn: 0, tokensOut: 0, costUsd: 0, critical: false, group: null, shift: 0 });

@@ -86,7 +86,7 @@ export function createApp(): App {
     else history.replaceState(null, "", hash);
     route.value = next;
   };
-  // pushState tells nobody, going back does.
+  // pushState fires no event; going back does.
   addEventListener("popstate", () => (route.value = parseRoute(location.hash)));
 
   const filters = computed(() => route.value.filters);

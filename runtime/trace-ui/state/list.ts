@@ -19,7 +19,7 @@ export interface ListStore {
   loadMore(): Promise<void>;
   /** Reads the newest page again, after the feed was away. */
   refresh(): Promise<void>;
-  /** Runs that the feed told of. */
+  /** Takes a run that the feed sent. */
   take(run: Run): void;
   forget(runId: string): void;
 }

@@ -1,7 +1,7 @@
 /** One run on the screen: its steps by pages, then live, each once; what is folded, filtered and in view. */
 import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { ApiError, type Api, messageOf, type Params } from "../data/api.js";
-import { browserFeed, now } from "../data/browser.js";
+import { browserFeed } from "../data/browser.js";
 import type { Feed, FeedState } from "../data/feed.js";
 import { type Span, SpanStore } from "../model/spans.js";
 import { ancestors, buildTree, collapsible, isGroup, type Row, type Tree, visibleRows } from "../model/tree.js";
@@ -232,9 +232,4 @@ export function createRunStore(options: RunStoreOptions): RunStore {
       feed?.close();
     },
   };
-}
-
-/** Milliseconds since a run last told of a step. */
-export function quietMs(store: RunStore): number {
-  return store.lastMs.value === 0 ? 0 : now() - store.lastMs.value;
 }

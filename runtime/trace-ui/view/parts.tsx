@@ -28,7 +28,7 @@ export function CopyButton({ text, label }: { text: () => string; label: string 
   );
 }
 
-/** What stands where there is nothing to show. */
+/** Shown in the place of content that is missing. */
 export function Notice({ title, children, tone }: { title: string; children?: ComponentChildren; tone?: "error" }): JSX.Element {
   return (
     <div class="notice" data-tone={tone} role={tone === "error" ? "alert" : "status"}>

@@ -176,7 +176,7 @@ function NodeShape({ item: { node, width, height }, x, y, chosen, dim, onChoose 
   );
 }
 
-/** Kinds are told apart by shape as well as by colour. */
+/** Kinds differ by shape as well as by colour. */
 function shapeOf(type: TopologyNode["type"], x: number, y: number, w: number, h: number): string {
   switch (type) {
     case "agent": return `M${x + 12} ${y}H${x + w - 12}L${x + w} ${y + h / 2}L${x + w - 12} ${y + h}H${x + 12}L${x} ${y + h / 2}Z`;

@@ -214,7 +214,7 @@ function Toolbar({ store, zoomed, onZoom, onJump }: { store: RunStore; zoomed: b
   );
 }
 
-/** The present, often enough for a bar that grows; it stands still when nothing runs. */
+/** The present, often enough for a bar that grows; it does not change when nothing runs. */
 function useNow(running: boolean): number {
   const app = useApp();
   const tick = useSignal(0);
