@@ -191,7 +191,7 @@ test("a flag that is unknown, misused or not available ends the start with exit 
     [["--nmae", "x"], 2, /unknown option --nmae; did you mean --name\?/],
     [["tools.yaml"], 2, /unexpected argument 'tools\.yaml'/],
     [["--name"], 2, /--name needs a value/],
-    [["--name="], 2, /--name takes a name/],
+    [["--name="], 2, /--name needs a value/],
     [["--meta-tools=yes"], 2, /takes no value/],
     [["--log-level", "loud"], 2, /--log-level takes trace, debug/],
     [["--shutdown-grace-s", "soon"], 2, /takes a number of seconds/],

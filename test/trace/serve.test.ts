@@ -258,7 +258,7 @@ test("an address that is none, a host that others reach and a build without trac
     [["--trace", "127.0.0.1:99999"], {}, /^toolsrv: --trace takes HOST:PORT such as 127\.0\.0\.1:7842 or \[::1\]:7842, not '127\.0\.0\.1:99999'\n$/],
     [["--trace=what ever"], {}, /--trace takes HOST:PORT/],
     [["--trace", "what-ever"], {}, /unexpected argument 'what-ever'/],
-    [["--trace", "0.0.0.0:0"], {}, /^toolsrv: --trace: host 0\.0\.0\.0 can be reached from other machines: set TRACE_SERVICE_AUTH_TOKEN, or bind 127\.0\.0\.1\n$/],
+    [["--trace", "0.0.0.0:0"], {}, /^toolsrv: --trace: host 0\.0\.0\.0 needs a token: set TRACE_SERVICE_AUTH_TOKEN, or bind 127\.0\.0\.1, localhost or ::1\n$/],
     [["--trace"], { TRACE_SERVICE_PORT: "many" }, /^toolsrv: --trace: TRACE_SERVICE_PORT must be a whole number from 0 to 65535, not "many"\n$/],
     [["--trace"], { TRACE_SERVICE_CONFIG: "/nowhere.toml" }, /settings file \/nowhere\.toml can't be read/],
   ];
