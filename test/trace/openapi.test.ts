@@ -107,9 +107,9 @@ const MORE_CHECKS: readonly string[] = ["registerTools", "listRuns", "getOvervie
 /** The statuses that the rules leave; parameters that must be named by a 422. */
 function expected({ operation: id, path, query, around, body: sent }: Request): { readonly statuses: readonly number[]; readonly wrong: readonly string[] } {
   const operation = operationOf(id);
-  if (sent !== null && operation.bodyTypes.length === 0) return { statuses: [413], wrong: [] };
   if (!["127.0.0.1", "localhost:1"].includes(around.host) || (around.origin !== null && around.origin !== "http://localhost:3000")) return { statuses: [403], wrong: [] };
   if (around.gated && !operation.isPublic && around.authorization !== `Bearer ${TOKEN}`) return { statuses: [401], wrong: [] };
+  if (sent !== null && operation.bodyTypes.length === 0) return { statuses: [413], wrong: [] };
   if (path.some((text) => text.includes("/"))) return { statuses: [404], wrong: [] };
   const given = new Map(query);
   const wrong = operation.params.filter((param) => param.in === "query" && (given.has(param.name) ? !obeys(param, given.get(param.name) ?? "") : param.required)).map(({ name }) => name);

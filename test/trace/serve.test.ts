@@ -260,7 +260,7 @@ test("an address that is none, a host that others reach and a build without trac
     [["--trace", "what-ever"], {}, /unexpected argument 'what-ever'/],
     [["--trace", "0.0.0.0:0"], {}, /^toolsrv: --trace: host 0\.0\.0\.0 needs a token: set TRACE_SERVICE_AUTH_TOKEN, or bind 127\.0\.0\.1, localhost or ::1\n$/],
     [["--trace"], { TRACE_SERVICE_PORT: "many" }, /^toolsrv: --trace: TRACE_SERVICE_PORT must be a whole number from 0 to 65535, not "many"\n$/],
-    [["--trace"], { TRACE_SERVICE_CONFIG: "/nowhere.toml" }, /settings file \/nowhere\.toml can't be read/],
+    [["--trace"], { TRACE_SERVICE_CONFIG: "/nowhere.toml" }, /settings file \/nowhere\.toml does not exist/],
   ];
   for (const [words, environment, message] of table) {
     const [code, text] = await startOf(words, environment);
