@@ -11,23 +11,23 @@ interface Peer {
   readonly from: string;
   readonly side: Side;
   /** Protocol of the load: with a handshake (2025-11-25), or without (2026-07-28). */
-  readonly era: "handshake" | "envelope";
+  readonly era: "handshake" | "stateless";
 }
 
 const PEERS: readonly Peer[] = [
   { name: "SDK v2, session", from: "@modelcontextprotocol/server", side: { file: npmPeer("sdk-v2-session"), session: true }, era: "handshake" },
-  { name: "SDK v2, stateless", from: "@modelcontextprotocol/server", side: { file: npmPeer("sdk-v2-stateless") }, era: "envelope" },
-  { name: "mcp-handler", from: "mcp-handler", side: { file: npmPeer("mcp-handler") }, era: "envelope" },
-  { name: "mcp-use", from: "mcp-use", side: { file: npmPeer("mcp-use") }, era: "envelope" },
+  { name: "SDK v2, stateless", from: "@modelcontextprotocol/server", side: { file: npmPeer("sdk-v2-stateless") }, era: "stateless" },
+  { name: "mcp-handler", from: "mcp-handler", side: { file: npmPeer("mcp-handler") }, era: "stateless" },
+  { name: "mcp-use", from: "mcp-use", side: { file: npmPeer("mcp-use") }, era: "stateless" },
   { name: "tmcp, session", from: "tmcp", side: { file: npmPeer("tmcp"), session: true }, era: "handshake" },
-  { name: "tmcp, stateless", from: "tmcp", side: { file: npmPeer("tmcp") }, era: "envelope" },
+  { name: "tmcp, stateless", from: "tmcp", side: { file: npmPeer("tmcp") }, era: "stateless" },
   { name: "FastMCP, session", from: "fastmcp", side: { file: npmPeer("fastmcp"), session: true }, era: "handshake" },
   { name: "FastMCP, stateless", from: "fastmcp", side: { file: npmPeer("fastmcp"), args: ["stateless"] }, era: "handshake" },
 ];
 
 const LOADS = {
   handshake: { body: CALL, headers: HEADERS },
-  envelope: { body: ENVELOPE_CALL, headers: ENVELOPE_HEADERS },
+  stateless: { body: ENVELOPE_CALL, headers: ENVELOPE_HEADERS },
 } as const;
 
 export const peers: BenchCase = {

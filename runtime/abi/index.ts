@@ -5,12 +5,12 @@
 export { serve, serveProjects } from "../serve/main.js";
 export { serveTrace } from "../serve/trace-entry.js";
 export type { TraceOperations } from "../serve/trace-entry.js";
-export { bind } from "../call/bind.js";
-export { collections } from "../call/collections.js";
-export { resolve } from "../call/directory.js";
-export { pipeline } from "../call/pipeline.js";
-export { count, lookup, scroll, search } from "../call/search.js";
-export { shape } from "../call/shape.js";
+export { bind } from "../call/steps/bind.js";
+export { collections } from "../call/steps/collections.js";
+export { resolve } from "../call/directory/directory.js";
+export { pipeline } from "../call/pipeline/pipeline.js";
+export { count, lookup, scroll, search } from "../call/steps/search.js";
+export { shape } from "../call/steps/shape.js";
 export type { CallContext, Envelope, Handler, Program, ServePlan, ToolCode } from "./call.js";
 export type { TraceRoute } from "./trace.js";
 export type { ToolDefinition } from "./params.js";

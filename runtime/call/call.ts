@@ -4,9 +4,9 @@
  */
 import type { Access, CallEnd, CallServices, Caller, CallWatch, Program } from "../abi/call.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
-import { authorize } from "./authorize.js";
+import { authorize } from "./steps/authorize.js";
 import { Call } from "./context.js";
-import { isUnresolved } from "./directory.js";
+import { isUnresolved } from "./directory/directory.js";
 import { emptyEnvelope } from "./envelope.js";
 import { alsoTelling, observeCall, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";

@@ -1,5 +1,5 @@
 /**
- * One tool call, step by step; each file of this folder is one step and `call.ts` is their order.
+ * One tool call. `call.ts` has the order of its steps; `steps/`, `pipeline/` and `directory/` hold them, a file each.
  * The room knows plans, adapters' and embedders' interfaces; it knows no transport, no MCP and no backend.
  * A call comes in as (plan, validated arguments, context) and leaves as an envelope or a `ToolError`.
  */

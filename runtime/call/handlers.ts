@@ -1,12 +1,12 @@
 /** The generic handler of each kind: what printed handlers spell out, for programs that are made in memory. */
 import type { CallArgs, CallContext, CallRows, ToolHandler } from "../abi/call.js";
 import type { ToolPlan } from "../abi/plan.js";
-import { bind } from "./bind.js";
-import { collections } from "./collections.js";
-import { hasDirectory, resolve } from "./directory.js";
-import { pipeline } from "./pipeline.js";
-import { count, lookup, scroll, search } from "./search.js";
-import { shape } from "./shape.js";
+import { bind } from "./steps/bind.js";
+import { collections } from "./steps/collections.js";
+import { hasDirectory, resolve } from "./directory/directory.js";
+import { pipeline } from "./pipeline/pipeline.js";
+import { count, lookup, scroll, search } from "./steps/search.js";
+import { shape } from "./steps/shape.js";
 
 /** A handler that runs the plan: resolve → bind → read → shape, as every printed handler does. */
 export function handlerOf(plan: ToolPlan): ToolHandler {

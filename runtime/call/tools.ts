@@ -2,8 +2,8 @@
 import type { CallArgs, CallContext, Envelope, Program, ToolCode } from "../abi/call.js";
 import type { Validator } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
-import { argumentCheck, type ArgumentCheck } from "./arguments.js";
-import { validateArgs } from "./validate.js";
+import { argumentCheck, type ArgumentCheck } from "./steps/arguments.js";
+import { validateArgs } from "./steps/validate.js";
 
 /** Milliseconds a call may take where neither the caller nor the catalog says. */
 export const DEFAULT_DEADLINE_MS = 25_000;

@@ -21,7 +21,7 @@ export function callTool(mcp: McpServer, request: Request, peer: Peer, version: 
   if (typeof name !== "string") return reply.answer(answer(errorText(id, INVALID_PARAMS, "params.name is the name of a tool")));
   if (args !== undefined && !isObject(args)) return reply.answer(answer(errorText(id, INVALID_PARAMS, "params.arguments is an object")));
   // In the handshake era, as with what run_tool names, an unknown tool is a result that the model can act on.
-  if (version.era === "envelope" && !isKnown(mcp, name)) {
+  if (version.era === "stateless" && !isKnown(mcp, name)) {
     return reply.answer(answer(errorText(id, INVALID_PARAMS, `unknown tool: ${name.slice(0, 128)}`)));
   }
   if (mcp.metaTools && isMetaTool(name)) callMetaTool(mcp, request, peer, version, reply, resolveTarget(name, args));

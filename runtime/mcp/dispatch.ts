@@ -23,7 +23,7 @@ export function strangerError(value: unknown, era: ProtocolVersion["era"]): Answ
   const message = readMessage(value);
   const { http, rpc }: CodeEntry = CODES.auth_error;
   const id = message.kind === "request" || message.kind === "invalid" ? message.id : null;
-  const number = era === "envelope" ? http : rpc;
+  const number = era === "stateless" ? http : rpc;
   return answer(errorText(id, number ?? INTERNAL_ERROR, "the caller belongs to none of the catalogs of this server", { code: "auth_error" }), http);
 }
 

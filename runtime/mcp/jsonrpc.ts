@@ -66,7 +66,7 @@ export function readMessage(value: unknown): Message {
   return usableId === null ? { kind: "notification", method, params: params ?? NO_PARAMS } : { kind: "request", id: usableId, method, params: params ?? NO_PARAMS };
 }
 
-/** Member of `params._meta` in which a request of the envelope era declares what its client can do. */
+/** Member of `params._meta` in which a request of the stateless protocol declares what its client can do. */
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** `params._meta`; empty when there is none. */

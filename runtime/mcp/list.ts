@@ -11,7 +11,7 @@ import { META_TOOLS } from "./meta-tools.js";
 import { finishResult, payloadResult } from "./result.js";
 import type { ProtocolVersion } from "./versions.js";
 
-/** How long a client of the envelope era may keep a list; a catalog changes when somebody edits it. */
+/** How long a client of the stateless protocol may keep a list; a catalog changes when somebody edits it. */
 export const LIST_TTL_MS = 300_000;
 
 /**
@@ -105,7 +105,7 @@ class VersionLists {
     const listed: readonly ListedTool[] = from === 0 ? [...metaTools, ...compiled] : compiled;
     const tools = listed.map((tool) => toolObject(tool, version));
     const next = until < this.visible.length ? { nextCursor: writeCursor(until, hash) } : {};
-    const caching = version.era === "envelope" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};
+    const caching = version.era === "stateless" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};
     return finishResult(JSON.stringify({ tools, ...next, ...caching }), version, infoText);
   }
 

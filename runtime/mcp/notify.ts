@@ -18,7 +18,7 @@ export function tell(peer: Peer, level: Severity, data: { readonly [key: string]
 
 /**
  * Sends what a tool itself has to say. A handshake client that never set a level gets what matters, as the protocol
- * leaves it to the server; the envelope era forbids it, and its logging is deprecated and not declared here.
+ * leaves it to the server; the stateless protocol forbids it, and its logging is deprecated and not declared here.
  */
 export function tellFromTool(peer: Peer, version: ProtocolVersion, level: Severity, data: unknown): void {
   if (version.era === "handshake") message(peer, peer.logLevel ?? UNASKED_FROM, level, data);

@@ -126,7 +126,7 @@ export class PeerCall implements ExtraCall, CallEnd {
       if (peer.transport === "http" && http !== undefined) {
         const headers = typeof given === "number" ? ([["retry-after", String(Math.ceil(given))]] as const) : undefined;
         // The newer protocol reserves the numbers that the older one left to servers; there the code is the status.
-        const number = version.era === "envelope" ? http : (rpc ?? INTERNAL_ERROR);
+        const number = version.era === "stateless" ? http : (rpc ?? INTERNAL_ERROR);
         return answer(errorText(id, number, message, { code, ...retryAfter }), http, headers);
       }
       if (retryable) tell(peer, "error", { tool, code, message });

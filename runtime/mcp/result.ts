@@ -79,7 +79,7 @@ export function failureResult(failure: Failure): string {
 }
 
 /**
- * A result as a version has it: in the envelope era it says what kind of result it is and who answered.
+ * A result as a version has it: in the stateless protocol it says what kind of result it is and who answered.
  * @param result JSON text of an object with at least one key.
  */
 export function finishResult(result: string, version: ProtocolVersion, serverInfo: string): string {

@@ -6,10 +6,10 @@
 export interface ProtocolVersion {
   readonly name: string;
   /**
-   * `handshake`: initialize settles the version for what follows. `envelope`: every request carries version and
+   * `handshake`: initialize settles the version for what follows. `stateless`: every request carries version and
    * capabilities in its `_meta`, every result a resultType, and nothing is remembered between requests.
    */
-  readonly era: "handshake" | "envelope";
+  readonly era: "handshake" | "stateless";
   /** Several messages in one array. */
   readonly batching: boolean;
   /** Where a tool's title goes. */
@@ -27,7 +27,7 @@ export const VERSIONS: readonly ProtocolVersion[] = [
   { name: "2025-03-26", era: "handshake", batching: true, title: "annotations", annotations: true, structured: false, progressMessage: true },
   { name: "2025-06-18", era: "handshake", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
   { name: "2025-11-25", era: "handshake", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
-  { name: "2026-07-28", era: "envelope", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
+  { name: "2026-07-28", era: "stateless", batching: false, title: "tool", annotations: true, structured: true, progressMessage: true },
 ];
 
 /** Versions that initialize accepts, oldest first. */

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { inputSchemaOf, type ParamSpec } from "../../runtime/abi/params.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
-import { argumentCheck } from "../../runtime/call/arguments.js";
+import { argumentCheck } from "../../runtime/call/steps/arguments.js";
 import type { Json } from "../../runtime/abi/plan.js";
-import { validateArgs } from "../../runtime/call/validate.js";
+import { validateArgs } from "../../runtime/call/steps/validate.js";
 import { suite } from "../lib/suite.js";
 import { compiled, HEAD, searchTool } from "../phases/source.js";
 

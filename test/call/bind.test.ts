@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import type { BoundRead, CallContext } from "../../runtime/abi/call.js";
 import { isToolError } from "../../runtime/abi/errors.js";
 import type { TenantPlan } from "../../runtime/abi/plan.js";
-import { bind } from "../../runtime/call/bind.js";
+import { bind } from "../../runtime/call/steps/bind.js";
 import { suite } from "../lib/suite.js";
 import { caller } from "./program.js";
 

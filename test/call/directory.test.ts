@@ -4,9 +4,9 @@ import type { Row } from "../../runtime/abi/filter.js";
 import type { ResolvePlan, SearchPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule, FetchRequest } from "../../runtime/adapters/adapter.js";
 import { BackendError } from "../../runtime/abi/errors.js";
-import { normalize } from "../../runtime/call/directory.js";
+import { normalize } from "../../runtime/call/directory/directory.js";
 import { createEngine } from "../../runtime/call/engine.js";
-import { prepareNeedle, similarity } from "../../runtime/call/similarity.js";
+import { prepareNeedle, similarity } from "../../runtime/call/directory/similarity.js";
 import { suite } from "../lib/suite.js";
 import { caller, memoryAdapter, nobody, program } from "./program.js";
 

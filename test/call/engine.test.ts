@@ -3,10 +3,10 @@ import * as z from "zod";
 import type { Handler } from "../../runtime/abi/call.js";
 import { isToolError, type ToolError } from "../../runtime/abi/errors.js";
 import type { SearchPlan } from "../../runtime/abi/plan.js";
-import { bind } from "../../runtime/call/bind.js";
+import { bind } from "../../runtime/call/steps/bind.js";
 import { createEngine } from "../../runtime/call/engine.js";
-import { search } from "../../runtime/call/search.js";
-import { shape } from "../../runtime/call/shape.js";
+import { search } from "../../runtime/call/steps/search.js";
+import { shape } from "../../runtime/call/steps/shape.js";
 import { suite } from "../lib/suite.js";
 import { memoryAdapter, nobody, program } from "./program.js";
 

@@ -8,7 +8,7 @@ import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
 import type { Expr, PipelinePlan, PipelineStep } from "../../runtime/abi/plan.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { createEngine } from "../../runtime/call/engine.js";
-import { evaluateExpr } from "../../runtime/call/expression.js";
+import { evaluateExpr } from "../../runtime/call/pipeline/expression.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { memoryAdapter, nobody, program } from "./program.js";

@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import type { CallContext, CallRows } from "../../runtime/abi/call.js";
 import type { Row } from "../../runtime/abi/filter.js";
 import type { OutputPlan, RedactPlan, SearchPlan } from "../../runtime/abi/plan.js";
-import { shape } from "../../runtime/call/shape.js";
+import { shape } from "../../runtime/call/steps/shape.js";
 import { suite } from "../lib/suite.js";
 import { nobody } from "./program.js";
 

@@ -7,7 +7,7 @@ import type { ParamSpec, Validator } from "../../runtime/abi/params.js";
 import type { SearchPlan } from "../../runtime/abi/plan.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
 import { createEngine } from "../../runtime/call/engine.js";
-import { validateArgs } from "../../runtime/call/validate.js";
+import { validateArgs } from "../../runtime/call/steps/validate.js";
 import { suite } from "../lib/suite.js";
 import { memoryAdapter, nobody, program } from "./program.js";
 

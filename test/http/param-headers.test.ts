@@ -8,7 +8,7 @@ import type { ExtraTool } from "../../runtime/abi/extra-tools.js";
 import type { Json } from "../../runtime/abi/plan.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { bodyText } from "../../runtime/mcp/dispatch.js";
-import { dispatchEnvelope } from "../../runtime/mcp/envelope-era.js";
+import { dispatchStateless } from "../../runtime/mcp/stateless-protocol.js";
 import { createParamHeaders } from "../../runtime/mcp/param-headers.js";
 import { createMcpServer } from "../../runtime/mcp/server.js";
 import { createLog } from "../../runtime/observe/log.js";
@@ -178,7 +178,7 @@ test("a caller who may not call a tool is refused, whatever its headers say", as
   const mcp = createMcpServer({ engine: createEngine({ ...program, settings }, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log });
   const sent = new Map([["mcp-protocol-version", VERSION], ["mcp-method", "tools/call"], ["mcp-name", "odd"]]);
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "odd", arguments: { a: "x" }, _meta: META } };
-  const answer = await answered((reply) => void dispatchEnvelope(mcp, message, { header: (name) => sent.get(name) ?? "", has: (name) => sent.has(name) }, new TestPeer(null), reply));
+  const answer = await answered((reply) => void dispatchStateless(mcp, message, { header: (name) => sent.get(name) ?? "", has: (name) => sent.has(name) }, new TestPeer(null), reply));
   assert.ok(answer !== null);
   assert.doesNotMatch(bodyText(answer), /Mcp-Param|-32020/);
   assert.match(bodyText(answer), /auth_error/);

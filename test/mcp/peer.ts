@@ -13,7 +13,7 @@ export class TestPeer implements Peer {
   readonly running = new Map<RequestId, AbortController>();
 
   constructor(version: string | null = "2025-11-25", readonly transport: "stdio" | "http" = "stdio") {
-    this.version = version === null ? null : versionNamed(version, "handshake") ?? versionNamed(version, "envelope");
+    this.version = version === null ? null : versionNamed(version, "handshake") ?? versionNamed(version, "stateless");
   }
 
   agree(version: ProtocolVersion): void {

@@ -67,7 +67,7 @@ test.before(async () => {
 test.after(() => stop());
 
 function post(version: ProtocolVersion, accept: string, meta: Json, name = "stages"): Promise<RawAnswer> {
-  const envelope: Json = version.era === "envelope" ? { "io.modelcontextprotocol/protocolVersion": version.name, "io.modelcontextprotocol/clientCapabilities": {} } : {};
+  const envelope: Json = version.era === "stateless" ? { "io.modelcontextprotocol/protocolVersion": version.name, "io.modelcontextprotocol/clientCapabilities": {} } : {};
   const body = { jsonrpc: "2.0", id: "p", method: "tools/call", params: { name, arguments: {}, _meta: { ...envelope, ...meta } } };
   return rawHttp(port, rawPost("/mcp", JSON.stringify(body), { accept, "mcp-protocol-version": version.name, "mcp-method": "tools/call", "mcp-name": name }));
 }

@@ -4,7 +4,7 @@ import type { Principal, Program } from "../../runtime/abi/call.js";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
-import { dispatchEnvelope } from "../../runtime/mcp/envelope-era.js";
+import { dispatchStateless } from "../../runtime/mcp/stateless-protocol.js";
 import { createMcpServer, type McpOptions, type McpServer, type Peer } from "../../runtime/mcp/server.js";
 import { versionNamed } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
@@ -140,7 +140,7 @@ test("in 2026-07-28 a list that depends on the caller is private, and a hidden t
   const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } };
   const newest = async (mcp: McpServer, method: string, params: { readonly name?: string; readonly arguments?: object } = {}): Promise<Said> => {
     const headers = new Map([["mcp-protocol-version", "2026-07-28"], ["mcp-method", method], ["mcp-name", params.name ?? ""]]);
-    const said = await answered((reply) => void dispatchEnvelope(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "", has: (name) => headers.has(name) }, peer("viewer", "http"), reply));
+    const said = await answered((reply) => void dispatchStateless(mcp, { jsonrpc: "2.0", id: 1, method, params: { ...params, ...meta } }, { header: (name) => headers.get(name) ?? "", has: (name) => headers.has(name) }, peer("viewer", "http"), reply));
     assert.ok(said !== null);
     return { status: said.status, json: JSON.parse(bodyText(said)) };
   };

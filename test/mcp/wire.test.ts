@@ -113,9 +113,9 @@ async function record(port: number, version: ProtocolVersion, exchanges: readonl
   const parts: string[] = [];
   for (const { name, method, params = {}, body } of exchanges) {
     const asked = params["protocolVersion"] === "VERSION" ? { ...params, protocolVersion: version.name } : params;
-    const message = { jsonrpc: "2.0", id: "golden", method, params: version.era === "envelope" ? { ...asked, ...envelope } : asked };
+    const message = { jsonrpc: "2.0", id: "golden", method, params: version.era === "stateless" ? { ...asked, ...envelope } : asked };
     const mirror: { readonly [header: string]: string } =
-      version.era === "envelope" && body === undefined ? { "mcp-method": method, ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}) } : {};
+      version.era === "stateless" && body === undefined ? { "mcp-method": method, ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}) } : {};
     const answer = await rawHttp(port, rawPost("/mcp", body ?? JSON.stringify(message), { accept: "application/json", "mcp-protocol-version": version.name, ...mirror }));
     parts.push(shown(name, answer));
   }

@@ -4,7 +4,7 @@ import { memoizeLast } from "../../base/memoize.js";
 import { JSON_TYPE, SECURITY_HEADERS } from "../../http/errors.js";
 import type { Gate, RequestPath } from "../../http/request-path.js";
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
-import { dispatchEnvelope, isEnvelopeEra } from "../../mcp/envelope-era.js";
+import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
 import type { Admit, HeaderList, HttpHandler, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
 import type { InFlight } from "../in-flight.js";
@@ -116,13 +116,13 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
   const named = judge.version(asked);
   const mcp = parts.projects.of(principal);
   if (mcp === null) {
-    sendAnswer(to, strangerError(value, isEnvelopeEra(value, named) ? "envelope" : "handshake"));
+    sendAnswer(to, strangerError(value, isStateless(value, named) ? "stateless" : "handshake"));
     return;
   }
-  if (isEnvelopeEra(value, named)) {
+  if (isStateless(value, named)) {
     const peer = new HttpPeer(to, principal, versionWithoutHeader(), parts.inFlight);
     parts.inFlight.begin();
-    const listen = dispatchEnvelope(mcp, value, request, peer, peer);
+    const listen = dispatchStateless(mcp, value, request, peer, peer);
     if (listen === null) return;
     parts.inFlight.end();
     if (mayGetEvents(accept)) parts.subscriptions.open(listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);

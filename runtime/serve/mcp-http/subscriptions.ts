@@ -2,7 +2,7 @@
  * Clients that listen (subscriptions/listen over HTTP): each has one event stream open. They are notified when the list
  * of tools has changed, kept alive through proxies by comments, and ended with a result when the server ends.
  */
-import type { ListenRequest } from "../../mcp/envelope-era.js";
+import type { ListenRequest } from "../../mcp/stateless-protocol.js";
 import { notificationText, resultText } from "../../mcp/jsonrpc.js";
 import type { HeaderList, HttpReply, HttpStream } from "../../transport/types.js";
 import { eventText } from "./answer.js";

@@ -2,10 +2,10 @@
  * Arguments into a plan: guard ∧ tenant ∧ one condition an argument, always in this order, one flat AND.
  * Nothing an argument holds can remove or change what stands before it.
  */
-import type { BoundRead, CallArgs, CallContext } from "../abi/call.js";
-import { ToolError } from "../abi/errors.js";
-import { andAll, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../abi/filter.js";
-import type { CollectionPlan, LimitPlan } from "../abi/plan.js";
+import type { BoundRead, CallArgs, CallContext } from "../../abi/call.js";
+import { ToolError } from "../../abi/errors.js";
+import { andAll, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../../abi/filter.js";
+import type { CollectionPlan, LimitPlan } from "../../abi/plan.js";
 import { tenantCondition, withoutConflicts } from "./tenant.js";
 
 /**

@@ -32,8 +32,8 @@ export interface ListenRequest {
 }
 
 /** Whether a parsed body, or the version that the header beside it names, belongs to this era. */
-export function isEnvelopeEra(value: unknown, named: ProtocolVersion | null): boolean {
-  if (named?.era === "envelope") return true;
+export function isStateless(value: unknown, named: ProtocolVersion | null): boolean {
+  if (named?.era === "stateless") return true;
   return isObject(value) && isObject(value["params"]) && VERSION_KEY in metaOf(value["params"]);
 }
 
@@ -41,7 +41,7 @@ export function isEnvelopeEra(value: unknown, named: ProtocolVersion | null): bo
  * Answers one parsed body as `dispatch` does. `peer.version` is not asked: the body says what it speaks. Never throws.
  * @returns what is to be listened for, where a stream is asked for and the reply is left to the caller; else `null`.
  */
-export function dispatchEnvelope(mcp: McpServer, value: unknown, headers: MirrorHeaders, peer: Peer, reply: Reply): ListenRequest | null {
+export function dispatchStateless(mcp: McpServer, value: unknown, headers: MirrorHeaders, peer: Peer, reply: Reply): ListenRequest | null {
   const message = Array.isArray(value) ? ({ kind: "invalid", id: null, code: INVALID_REQUEST, message: "a body holds one message" } as const) : readMessage(value);
   if (message.kind === "notification" || message.kind === "response") {
     reply.answer(null);
@@ -99,7 +99,7 @@ function acceptedVersion(message: Request, headers: MirrorHeaders): ProtocolVers
   const meta = metaOf(message.params);
   const asked = meta[VERSION_KEY];
   if (typeof asked !== "string") return refuse(message, INVALID_PARAMS, `params._meta needs '${VERSION_KEY}'`);
-  const version = versionNamed(asked, "envelope");
+  const version = versionNamed(asked, "stateless");
   const mismatch = headerMismatch("MCP-Protocol-Version", headers.header("mcp-protocol-version"), asked);
   if (mismatch !== null) return refuse(message, HEADER_MISMATCH, mismatch);
   if (version === null) return unsupportedVersion({ jsonrpc: "2.0", id: message.id, method: message.method }, asked);

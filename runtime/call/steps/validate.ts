@@ -1,7 +1,7 @@
 /** Arguments against the tool's schema: the one place that turns a validator's issues into words for the model. */
-import { ToolError } from "../abi/errors.js";
-import { checkArgs, ownOnly, type ValidationIssue, type Validator } from "../abi/params.js";
-import type { CallArgs } from "../abi/call.js";
+import { ToolError } from "../../abi/errors.js";
+import { checkArgs, ownOnly, type ValidationIssue, type Validator } from "../../abi/params.js";
+import type { CallArgs } from "../../abi/call.js";
 
 /** Issues worded in one message; more add nothing the model could act on. */
 const MAX_ISSUES = 5;

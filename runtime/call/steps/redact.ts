@@ -3,11 +3,11 @@
  * before projection, so that no reshaping can show a redacted value. Works on copies; adapters' rows are never changed.
  */
 import { createHash } from "node:crypto";
-import type { CallContext } from "../abi/call.js";
-import type { Row } from "../abi/filter.js";
-import type { OutputPlan, RedactPlan } from "../abi/plan.js";
-import { compilePattern, replaceAll } from "../base/pattern.js";
-import { isRecord } from "../base/paths.js";
+import type { CallContext } from "../../abi/call.js";
+import type { Row } from "../../abi/filter.js";
+import type { OutputPlan, RedactPlan } from "../../abi/plan.js";
+import { compilePattern, replaceAll } from "../../base/pattern.js";
+import { isRecord } from "../../base/paths.js";
 
 /** Replaces a value; `undefined` removes it. */
 type Replace = (value: unknown) => unknown;

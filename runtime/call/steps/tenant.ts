@@ -2,10 +2,10 @@
  * Request tenancy: which tenant a call belongs to comes from the caller's identity, never from the model.
  * Every way of not knowing the tenant refuses the call.
  */
-import type { CallArgs, CallContext, Principal } from "../abi/call.js";
-import { ToolError, toolError } from "../abi/errors.js";
-import type { Condition, Operand, Scalar } from "../abi/filter.js";
-import type { Binding, TenantPlan } from "../abi/plan.js";
+import type { CallArgs, CallContext, Principal } from "../../abi/call.js";
+import { ToolError, toolError } from "../../abi/errors.js";
+import type { Condition, Operand, Scalar } from "../../abi/filter.js";
+import type { Binding, TenantPlan } from "../../abi/plan.js";
 
 /** Result warning of `enforce: warn`, error code of `enforce: strict`. */
 export const TENANT_CONFLICT = "VB4010";

@@ -1,9 +1,9 @@
 /** Reading a store for one bound request: the vector search and the reads without one. */
-import type { Adapter, FetchRequest, RowSet, SearchRequest } from "../adapters/adapter.js";
-import type { BoundRead, CallContext, CallRows } from "../abi/call.js";
-import { isBackendError, ToolError } from "../abi/errors.js";
-import type { Row } from "../abi/filter.js";
-import type { Json, QueryPlan } from "../abi/plan.js";
+import type { Adapter, FetchRequest, RowSet, SearchRequest } from "../../adapters/adapter.js";
+import type { BoundRead, CallContext, CallRows } from "../../abi/call.js";
+import { isBackendError, ToolError } from "../../abi/errors.js";
+import type { Row } from "../../abi/filter.js";
+import type { Json, QueryPlan } from "../../abi/plan.js";
 
 /** Weight of the dense part in hybrid mode where the catalog says nothing. */
 const DEFAULT_ALPHA = 0.5;

@@ -3,11 +3,11 @@
  * parameters, the same list from which the zod schema is made. A fast path accepts ordinary arguments; whatever it does
  * not accept is decided, and refused with a message, by zod (validate.ts). test/call/arguments.test.ts compares both.
  */
-import type { CallArgs } from "../abi/call.js";
-import { ToolError } from "../abi/errors.js";
-import type { Json } from "../abi/plan.js";
-import { canonicalInstant, INSTANT_FORM, parseInstant } from "../base/instant.js";
-import { isRecord } from "../base/paths.js";
+import type { CallArgs } from "../../abi/call.js";
+import { ToolError } from "../../abi/errors.js";
+import type { Json } from "../../abi/plan.js";
+import { canonicalInstant, INSTANT_FORM, parseInstant } from "../../base/instant.js";
+import { isRecord } from "../../base/paths.js";
 
 /** What is known of a tool's arguments. */
 export interface ArgumentCheck {

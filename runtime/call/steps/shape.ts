@@ -1,9 +1,9 @@
 /** Rows as the caller may see them: redact, project, shorten, then fit into the result. */
-import type { CallContext, CallRows, Envelope } from "../abi/call.js";
-import type { Row } from "../abi/filter.js";
-import { covers, readField } from "../base/paths.js";
-import type { OutputPlan, ToolPlan } from "../abi/plan.js";
-import { envelope } from "./envelope.js";
+import type { CallContext, CallRows, Envelope } from "../../abi/call.js";
+import type { Row } from "../../abi/filter.js";
+import { covers, readField } from "../../base/paths.js";
+import type { OutputPlan, ToolPlan } from "../../abi/plan.js";
+import { envelope } from "../envelope.js";
 import { redactRecord, rulesOf, type RedactRule } from "./redact.js";
 
 /** Result warning: a projected field was missing from at least one row. */

@@ -2,12 +2,12 @@
  * Pipelines: retrieve more than was asked for, run the steps, and retrieve more again while too little is left.
  * How much is retrieved is bounded by the catalog alone; the caller's limit bounds only what is returned.
  */
-import type { BoundRead, CallArgs, CallContext, CallRows, CallWatch } from "../abi/call.js";
-import type { PipelinePlan, PipelineStep } from "../abi/plan.js";
-import { bindLimit } from "./bind.js";
+import type { BoundRead, CallArgs, CallContext, CallRows, CallWatch } from "../../abi/call.js";
+import type { PipelinePlan, PipelineStep } from "../../abi/plan.js";
+import { bindLimit } from "../steps/bind.js";
 import type { ExprScope } from "./expression.js";
-import { redactRows } from "./redact.js";
-import { search } from "./search.js";
+import { redactRows } from "../steps/redact.js";
+import { search } from "../steps/search.js";
 import { needsAllRows, runStep } from "./steps.js";
 
 /** Result warning: a comparison of a post_filter met a null, so it did not hold. */

@@ -1,8 +1,8 @@
 /** The steps of a pipeline after its retrieve: pure functions from rows to rows. Paths may be dotted everywhere. */
-import type { CallArgs } from "../abi/call.js";
-import { compareText, type Row } from "../abi/filter.js";
-import { readField } from "../base/paths.js";
-import type { PipelineStep } from "../abi/plan.js";
+import type { CallArgs } from "../../abi/call.js";
+import { compareText, type Row } from "../../abi/filter.js";
+import { readField } from "../../base/paths.js";
+import type { PipelineStep } from "../../abi/plan.js";
 import { type ExprScope, isKept } from "./expression.js";
 
 /** Rows a group keeps where the catalog says nothing. */

@@ -2,13 +2,13 @@
  * Directory parameters: what the model wrote becomes the value that the store has. A directory is the distinct texts
  * of one field, read under the caller's own guard and tenant, so that no name leaks that a search would not show.
  */
-import type { CallArgs, CallContext } from "../abi/call.js";
-import { andAll, compareText, type Filter } from "../abi/filter.js";
-import { ownOnly } from "../abi/params.js";
-import { covers, readField } from "../base/paths.js";
-import type { Binding, ResolvePlan, ToolPlan } from "../abi/plan.js";
+import type { CallArgs, CallContext } from "../../abi/call.js";
+import { andAll, compareText, type Filter } from "../../abi/filter.js";
+import { ownOnly } from "../../abi/params.js";
+import { covers, readField } from "../../base/paths.js";
+import type { Binding, ResolvePlan, ToolPlan } from "../../abi/plan.js";
 import { prepareNeedle, similarity } from "./similarity.js";
-import { tenantCondition } from "./tenant.js";
+import { tenantCondition } from "../steps/tenant.js";
 
 /** Result warning of a call that ends empty because a name was not in its directory. */
 const NOT_FOUND = "VB4020";

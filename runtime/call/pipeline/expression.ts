@@ -3,11 +3,11 @@
  * null is contagious in arithmetic, and no comparison with it holds, not even `null == null`; `and`, `or` and `not`
  * take it for false. Numbers meet numbers and texts texts; a text that is written like a number meets numbers too.
  */
-import type { CallArgs } from "../abi/call.js";
-import { ToolError } from "../abi/errors.js";
-import { compareText, type Row, type Scalar } from "../abi/filter.js";
-import { readField } from "../base/paths.js";
-import type { Expr } from "../abi/plan.js";
+import type { CallArgs } from "../../abi/call.js";
+import { ToolError } from "../../abi/errors.js";
+import { compareText, type Row, type Scalar } from "../../abi/filter.js";
+import { readField } from "../../base/paths.js";
+import type { Expr } from "../../abi/plan.js";
 
 /** What an expression may read beyond its row. */
 export interface ExprScope {

@@ -1,8 +1,8 @@
 /** Who may run what, decided before the arguments are looked at. */
-import type { Access, Principal } from "../abi/call.js";
-import { ToolError } from "../abi/errors.js";
-import { nearestName } from "../base/nearest.js";
-import type { RunnableTool, RunnableTools } from "./tools.js";
+import type { Access, Principal } from "../../abi/call.js";
+import { ToolError } from "../../abi/errors.js";
+import { nearestName } from "../../base/nearest.js";
+import type { RunnableTool, RunnableTools } from "../tools.js";
 
 /**
  * What runs a tool, for a caller who may call it.

@@ -1,7 +1,7 @@
 /** `list_<connection>_collections`: names and how many records of each the caller may see. */
-import type { CallContext, CallRows } from "../abi/call.js";
-import type { MetaPlan } from "../abi/plan.js";
-import { isBackendError } from "../abi/errors.js";
+import type { CallContext, CallRows } from "../../abi/call.js";
+import type { MetaPlan } from "../../abi/plan.js";
+import { isBackendError } from "../../abi/errors.js";
 import { bindFilter } from "./bind.js";
 
 /** Warning for a collection whose records could not be counted; its count is null. */
