@@ -1,20 +1,27 @@
 /**
- * What watches the calls of a program: the trace recorder, and by the same seam audit, metrics and spans. A call and
- * each of its steps are told as records of one shape, so that every watcher takes what it needs from the same place.
- * Records hold counts and codes, never rows: what a watcher is not given it can't leak. Arguments are as the caller
- * sent them; a watcher that keeps them redacts them first (runtime/observe/redact.ts).
+ * Observers of the calls of a program: the call log and the trace recorder, and by the same interface audit, metrics
+ * and spans. A call and each of its steps are records of one shape, so that every observer reads the same fields.
+ * Records have counts and codes, never rows: an observer can't leak what it is not given. Arguments are as the caller
+ * sent them; an observer that keeps them redacts them first (runtime/observe/arguments.ts).
  */
 import type { ToolPlan } from "./plan.js";
 
-/** Watches calls. No method may throw, wait or change what it is given. */
+/** Observes calls. No method may throw, wait or change its arguments. Without `steps` a call runs as if not observed. */
 export interface CallObserver {
   /** A call came in; nothing of it is checked yet. */
-  begin(call: ObservedCall): void;
-  /** A step of the call begins, and ends; not told any more once its call has ended. */
-  beginStep(call: ObservedCall, step: ObservedStep): void;
-  endStep(call: ObservedCall, step: ObservedStep): void;
-  /** Once for each call, however it ended; `outcome` is set. */
-  end(call: ObservedCall): void;
+  begin?(call: ObservedCall): void;
+  readonly steps?: StepObserver;
+  /**
+   * Once for each call, however it ended; `outcome` is set. `error` is what it failed with, `null` for a result: for the
+   * log alone, because its text and its cause may hold anything.
+   */
+  end(call: ObservedCall, error: unknown): void;
+}
+
+/** Observes the steps of calls; not called any more for a call that has ended. */
+export interface StepObserver {
+  begin(call: ObservedCall, step: ObservedStep): void;
+  end(call: ObservedCall, step: ObservedStep): void;
 }
 
 /** One call. Times in milliseconds of the engine's monotonic clock. */
@@ -73,15 +80,20 @@ export interface ObservedStep {
 
 export type StepKind = "embed" | "store" | "pipeline";
 
-/** One observer for several; `null` for none, which is what costs nothing. */
+/** One observer for several; `null` for none, which costs nothing. */
 export function observeWith(observers: readonly CallObserver[]): CallObserver | null {
   const [first] = observers;
   if (first === undefined) return null;
   if (observers.length === 1) return first;
+  const steps = observers.flatMap((observer) => observer.steps ?? []);
   return {
-    begin: (call) => observers.forEach((observer) => observer.begin(call)),
-    beginStep: (call, step) => observers.forEach((observer) => observer.beginStep(call, step)),
-    endStep: (call, step) => observers.forEach((observer) => observer.endStep(call, step)),
-    end: (call) => observers.forEach((observer) => observer.end(call)),
+    begin: (call) => observers.forEach((observer) => observer.begin?.(call)),
+    end: (call, error) => observers.forEach((observer) => observer.end(call, error)),
+    ...(steps.length === 0 ? {} : {
+      steps: {
+        begin: (call, step) => steps.forEach((each) => each.begin(call, step)),
+        end: (call, step) => steps.forEach((each) => each.end(call, step)),
+      },
+    }),
   };
 }

@@ -8,7 +8,7 @@ import { authorize } from "./steps/authorize.js";
 import { Call } from "./context.js";
 import { isUnresolved } from "./directory/directory.js";
 import { emptyEnvelope } from "./envelope.js";
-import { alsoTelling, observeCall, type Observing } from "./observe.js";
+import { observeCall, observeFailure, withStepCallback, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
 import type { RunnableTools } from "./tools.js";
 
@@ -17,19 +17,32 @@ export interface Running {
   readonly program: Program;
   readonly access: Access;
   readonly services: ProgramServices;
-  /** `null` when nobody watches the calls. */
+  /** `null` when the calls are not observed. */
   readonly observing: Observing | null;
   /** What runs each tool, once it is loaded. */
   readonly tools: RunnableTools | null;
   load(): Promise<RunnableTools>;
 }
 
-/** Runs one tool for one caller. Told by `end`, not by a promise: each promise of the way costs every call. */
+/** Runs one tool for one caller. Ends in a callback, not a promise: each promise on the way costs every call. */
 export function runCall(running: Running, tool: string, args: unknown, caller: Caller, end: CallEnd): void {
   const { onStep } = caller;
-  const observing = onStep === undefined || onStep === null ? running.observing : alsoTelling(running.observing, onStep);
+  const observing = onStep === undefined || onStep === null ? running.observing : withStepCallback(running.observing, onStep);
   if (observing === null) runSteps(running, tool, args, caller, running.services, null, end);
-  else observeCall(running, observing, tool, args, caller, end, (services, watch, watched) => runSteps(running, tool, args, caller, services, watch, watched));
+  else if (observing.failuresOnly === true && observing.observer.steps === undefined) runSteps(running, tool, args, caller, running.services, null, reportingFailures(running, observing, tool, args, caller, end));
+  else observeCall(running, observing, tool, args, caller, end, (services, watch, observed) => runSteps(running, tool, args, caller, services, watch, observed));
+}
+
+/** The end of a call whose failure is observed, and nothing else of it. */
+function reportingFailures(running: Running, observing: Observing, tool: string, args: unknown, caller: Caller, end: CallEnd): CallEnd {
+  const startedMs = running.services.now();
+  return {
+    done: (envelope) => end.done(envelope),
+    failed(error) {
+      observeFailure(running, observing, tool, args, caller, startedMs, error);
+      end.failed(error);
+    },
+  };
 }
 
 function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {

@@ -15,7 +15,7 @@ export interface EngineOptions {
   readonly env: ReadonlyMap<string, string>;
   /** Monotonic milliseconds; the process clock by default. */
   readonly now?: () => number;
-  /** Who watches the calls; nobody by default. */
+  /** The observer of the calls; none by default. */
   readonly observing?: Observing | null;
 }
 

@@ -1,65 +1,78 @@
 /**
- * Watching a call. Without an observer none of this runs: a call that is watched gets services that tell of each use
- * of a store or an embedder, so that the steps themselves need not know.
+ * Observing a call. Without an observer none of this runs. A call whose steps are observed gets services that report
+ * each use of a store or an embedder, so that the steps themselves need not know.
  */
 import type { Adapter } from "../adapters/adapter.js";
 import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
-import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind } from "../abi/observer.js";
+import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
 import type { ToolPlan } from "../abi/plan.js";
 import type { Embedder } from "../embed/embedder.js";
 
-/** Who watches the calls of an engine. */
+/** The observer of an engine's calls. */
 export interface Observing {
   readonly observer: CallObserver;
   /** Milliseconds since the epoch. */
   readonly wallNow: () => number;
+  /** Observe only the end of calls that fail: a call that succeeds costs nothing. */
+  readonly failuresOnly?: boolean;
 }
 
-interface Watched {
+interface Observed {
   readonly program: Program;
   readonly services: CallServices;
 }
 
-/** Observing for one call whose caller wants to hear of its steps. */
-export function alsoTelling(observing: Observing | null, onStep: (step: ObservedStep) => void): Observing {
-  const nothing = (): void => undefined;
-  const telling: CallObserver = {
-    begin: nothing,
-    beginStep: nothing,
-    endStep: (_, step) => {
-      if (step.failure === null) onStep(step);
+const NOTHING = (): void => undefined;
+
+/** Observing for one call whose caller has a callback for its steps. */
+export function withStepCallback(observing: Observing | null, onStep: (step: ObservedStep) => void): Observing {
+  const steps: CallObserver = {
+    steps: {
+      begin: NOTHING,
+      end: (_, step) => {
+        if (step.failure === null) onStep(step);
+      },
     },
-    end: nothing,
+    end: NOTHING,
   };
-  if (observing === null) return { observer: telling, wallNow: () => 0 };
-  return { ...observing, observer: observeWith([observing.observer, telling]) ?? telling };
+  if (observing === null) return { observer: steps, wallNow: () => 0 };
+  return { ...observing, observer: observeWith([observing.observer, steps]) ?? steps };
 }
 
-type Run = (services: CallServices, watch: CallWatch, end: CallEnd) => void;
+type Run = (services: CallServices, watch: CallWatch | null, end: CallEnd) => void;
 
-/** Runs a call and tells of it; the outcome is the call's own. */
-export function observeCall({ program, services }: Watched, observing: Observing, tool: string, args: unknown, caller: Caller, end: CallEnd, run: Run): void {
+/** Runs a call and reports it; the outcome is the call's own. */
+export function observeCall({ program, services }: Observed, observing: Observing, tool: string, args: unknown, caller: Caller, end: CallEnd, run: Run): void {
   const { observer } = observing;
   const call = new CallRecord(tool, planOf(program, tool), args, caller, observing.wallNow(), services.now());
-  const watch = new Watch(observer, call, services.now);
-  const over = (outcome: CallOutcome): void => {
+  const watch = observer.steps === undefined ? null : new Watch(observer.steps, call, services.now);
+  const over = (outcome: CallOutcome, error: unknown): void => {
     call.outcome = outcome;
     call.endedMs = services.now();
-    watch.over = true;
-    observer.end(call);
+    if (watch !== null) watch.over = true;
+    observer.end(call, error);
   };
-  observer.begin(call);
-  run(observedServices(program, services, watch), watch, {
+  observer.begin?.(call);
+  run(watch === null ? services : observedServices(program, services, watch), watch, {
     done(envelope) {
-      over(succeeded(envelope));
+      over(succeeded(envelope), null);
       end.done(envelope);
     },
     failed(error) {
-      over(failed(error));
+      over(failed(error), error);
       end.failed(error);
     },
   });
+}
+
+/** Reports the end of a failed call that was not observed before. */
+export function observeFailure({ program, services }: Observed, { observer, wallNow }: Observing, tool: string, args: unknown, caller: Caller, startedMs: number, error: unknown): void {
+  const endedMs = services.now();
+  const call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow() - (endedMs - startedMs), startedMs);
+  call.outcome = failed(error);
+  call.endedMs = endedMs;
+  observer.end(call, error);
 }
 
 function planOf(program: Program, tool: string): ToolPlan | null {
@@ -102,7 +115,7 @@ class Watch implements CallWatch {
   over = false;
 
   constructor(
-    private readonly observer: CallObserver,
+    private readonly observer: StepObserver,
     private readonly call: ObservedCall,
     private readonly now: () => number,
   ) {}
@@ -110,12 +123,12 @@ class Watch implements CallWatch {
   step(kind: StepKind, operation: string, target: string, attributes: ObservedStep["attributes"]): StepWatch {
     const { observer, call, now } = this;
     const step = { kind, operation, target, attributes, startedMs: now(), endedMs: 0, count: null as number | null, failure: null as string | null };
-    if (!this.over) observer.beginStep(call, step);
+    if (!this.over) observer.begin(call, step);
     const close = (count: number | null, failure: string | null): void => {
       step.endedMs = now();
       step.count = count;
       step.failure = failure;
-      if (!this.over) observer.endStep(call, step);
+      if (!this.over) observer.end(call, step);
     };
     return { end: (count) => close(count, null), fail: (error) => close(null, codeOf(error)) };
   }
@@ -126,7 +139,7 @@ function codeOf(error: unknown): string {
   return isBackendError(error) ? error.kind : "internal";
 }
 
-async function told<T>(step: StepWatch, work: Promise<T>, count: (result: T) => number): Promise<T> {
+async function reported<T>(step: StepWatch, work: Promise<T>, count: (result: T) => number): Promise<T> {
   try {
     const result = await work;
     step.end(count(result));
@@ -137,7 +150,7 @@ async function told<T>(step: StepWatch, work: Promise<T>, count: (result: T) => 
   }
 }
 
-/** The services of a program, telling of each read and each embedding. */
+/** The services of a program, reporting each read and each embedding. */
 function observedServices(program: Program, services: CallServices, watch: CallWatch): CallServices {
   return {
     async adapter(connection) {
@@ -158,11 +171,11 @@ function observedAdapter(adapter: Adapter, connection: string, backend: string, 
     watch.step("store", operation, collection === null ? connection : `${connection}/${collection}`, { backend, connection, ...(collection === null ? {} : { collection }), ...more });
   return {
     health: (signal) => adapter.health(signal),
-    collections: (signal) => told(step("collections", null), adapter.collections(signal), (names) => names.length),
+    collections: (signal) => reported(step("collections", null), adapter.collections(signal), (names) => names.length),
     describe: (collection, signal) => adapter.describe(collection, signal),
-    search: (request, signal) => told(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length),
-    fetch: (request, signal) => told(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length),
-    count: (collection, filter, signal) => told(step("count", collection), adapter.count(collection, filter, signal), (total) => total),
+    search: (request, signal) => reported(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length),
+    fetch: (request, signal) => reported(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length),
+    count: (collection, filter, signal) => reported(step("count", collection), adapter.count(collection, filter, signal), (total) => total),
     sample: (collection, n, signal) => adapter.sample(collection, n, signal),
     close: () => adapter.close(),
   };
@@ -174,6 +187,6 @@ function observedEmbedder(embedder: Embedder, watch: CallWatch): Embedder {
     provider,
     model,
     dims: embedder.dims,
-    embed: (texts, signal) => told(watch.step("embed", "embed", `${provider}/${model}`, { provider, model, text_count: texts.length }), embedder.embed(texts, signal), (vectors) => vectors.length),
+    embed: (texts, signal) => reported(watch.step("embed", "embed", `${provider}/${model}`, { provider, model, text_count: texts.length }), embedder.embed(texts, signal), (vectors) => vectors.length),
   };
 }

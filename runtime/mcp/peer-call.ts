@@ -44,7 +44,7 @@ export class PeerCall implements ExtraCall, CallEnd {
       if (envelope.warnings.length > 0) tell(this.peer, "warning", { tool: this.tool, warnings: envelope.warnings });
       result = envelopeResult(envelope, this.version);
     } catch (error) {
-      this.failed(error);
+      this.unwritable(error);
       return;
     }
     this.succeed(result);
@@ -55,7 +55,7 @@ export class PeerCall implements ExtraCall, CallEnd {
     try {
       result = "content" in extra ? contentResult(extra.content) : payloadResult(extra.payload, this.version);
     } catch (error) {
-      this.failed(error);
+      this.unwritable(error);
       return;
     }
     this.succeed(result);
@@ -67,10 +67,16 @@ export class PeerCall implements ExtraCall, CallEnd {
     try {
       answered = this.wordFailure(error);
     } catch {
-      // Not even the log could be told.
+      // A notification that cannot be sent must not take the answer with it.
       answered = answer(errorText(this.id, INTERNAL_ERROR, "internal error"));
     }
     this.reply.answer(answered);
+  }
+
+  /** The tool returned what is no JSON: the call succeeded, so the call log does not show it. */
+  private unwritable(error: unknown): void {
+    this.mcp.log.error("a result cannot be written", { request_id: this.requestId, tool: this.tool, error });
+    this.failed(error);
   }
 
   private succeed(result: string): void {
@@ -134,12 +140,10 @@ export class PeerCall implements ExtraCall, CallEnd {
     }
     if (isBackendError(error)) {
       const retryable = error.kind === "unreachable" || error.kind === "busy";
-      this.mcp.log.warn("backend error", { request_id: this.requestId, tool, backend: error.backend, kind: error.kind, error });
       tell(peer, "error", { tool, code: "backend_unreachable", message: error.message });
       return this.finished(failureResult({ code: "backend_unreachable", message: error.message, retryable, tool }));
     }
     tell(peer, "error", { tool, code: "internal", message: "internal error" });
-    this.mcp.log.error("tool call failed", { request_id: this.requestId, tool, error });
     return answer(errorText(id, INTERNAL_ERROR, "internal error"));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The log: one JSON object or one line of text per event, on stderr. pino makes the records; it is loaded when the
  * first event passes the level, because most starts of a stdio server log nothing. Fields never hold arguments,
- * rows, credentials or vectors; whoever logs decides that by what it passes.
+ * rows, credentials or vectors; the code that logs an event sees to that.
  */
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -19,6 +19,11 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
+  /**
+   * Adds a finished line with its line feed, whatever the level. Lines of one turn of the event loop are written
+   * together: a busy server has one write for many calls.
+   */
+  append(line: string): void;
   /** Resolves when everything logged so far is written. */
   flush(): Promise<void>;
 }
@@ -29,6 +34,9 @@ export interface LogOptions {
   readonly write: (text: string) => void;
 }
 
+/** Characters of appended lines that wait to be written. */
+const MAX_PENDING = 64 * 1024;
+
 type Writer = (level: Exclude<LogLevel, "silent">, message: string, fields: LogFields) => void;
 
 /** A log that loads nothing before its first event. */
@@ -36,7 +44,17 @@ export function createLog({ format, level, write }: LogOptions): Log {
   const threshold = LOG_LEVELS.indexOf(level);
   let writer: Writer | null = null;
   let loading: Promise<void> | null = null;
+  let pending = "";
 
+  const writePending = (): void => {
+    const text = pending;
+    pending = "";
+    if (text !== "") write(text);
+  };
+  const writeNow = (text: string): void => {
+    writePending();
+    write(text);
+  };
   const enabled = (asked: LogLevel): boolean => LOG_LEVELS.indexOf(asked) >= threshold;
   const log = (at: Exclude<LogLevel, "silent">, message: string, fields: LogFields = {}): void => {
     if (!enabled(at)) return;
@@ -47,7 +65,7 @@ export function createLog({ format, level, write }: LogOptions): Log {
     loading ??= Promise.resolve();
     const ts = new Date().toISOString();
     loading = loading.then(async () => {
-      writer ??= await openWriter(format, level, write);
+      writer ??= await openWriter(format, level, writeNow);
       writer(at, message, { ts, ...fields });
     });
   };
@@ -57,7 +75,15 @@ export function createLog({ format, level, write }: LogOptions): Log {
     info: (message, fields) => log("info", message, fields),
     warn: (message, fields) => log("warn", message, fields),
     error: (message, fields) => log("error", message, fields),
-    flush: () => loading ?? Promise.resolve(),
+    append(line) {
+      if (pending === "") setImmediate(writePending);
+      pending += line;
+      if (pending.length > MAX_PENDING) writePending();
+    },
+    async flush() {
+      writePending();
+      await loading;
+    },
   };
 }
 
@@ -72,7 +98,7 @@ async function openWriter(format: LogFormat, level: LogLevel, write: (text: stri
       timestamp: false,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: format === "json" ? write : (line: string) => write(textLine(line)) },
+    { write: format === "json" ? write : (line: string) => write(textLine(JSON.parse(line) as LogFields)) },
   );
   return (at, message, { error, ...fields }) => {
     const exc = error === undefined ? {} : { exc: error instanceof Error ? (error.stack ?? String(error)) : String(error) };
@@ -81,8 +107,7 @@ async function openWriter(format: LogFormat, level: LogLevel, write: (text: stri
 }
 
 /** A record for people: `12:00:00.000 WARN message name=value …`, a stack on the lines after it. */
-function textLine(record: string): string {
-  const { level, ts, msg, exc, ...fields } = JSON.parse(record) as { readonly [name: string]: unknown };
+export function textLine({ level, ts, msg, exc, ...fields }: LogFields): string {
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" && /^[^\s"\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value)}`);
   const stack = typeof exc === "string" ? `\n  ${exc.replaceAll("\n", "\n  ")}` : "";
   return `${String(ts).slice(11, 23)} ${String(level).toUpperCase()} ${String(msg)}${rest.join("")}${stack}\n`;

@@ -5,12 +5,16 @@
 import { createRequire } from "node:module";
 import type { Program } from "../abi/call.js";
 import { isToolError } from "../abi/errors.js";
+import { observeWith, type CallObserver } from "../abi/observer.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
 import { createEngine } from "../call/engine.js";
+import type { Observing } from "../call/observe.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
-import { createLog, type Log } from "../observe/log.js";
+import { createCallLog } from "../observe/call-log.js";
+import { createScrub } from "../observe/credentials.js";
+import { createLog, type Log, type LogFormat } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
 import type { CallTrace } from "./call-trace.js";
 import { systemProblem } from "../base/system-error.js";
@@ -87,7 +91,8 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const info = { name, title: TITLE, version: version() };
   const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
   const start: Start = ({ name: project, program: served }) => {
-    const observing = trace === null ? null : { observer: trace.observe(served, projects.length === 1 ? name : `${name}/${project}`), wallNow: () => Date.now() };
+    const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
+    const observing = observingOf(recorder, served, log, options.logFormat, env);
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
   };
   try {
@@ -98,6 +103,13 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     await trace?.close();
     await log.flush();
   }
+}
+
+/** The call log and what else observes calls. Above info the log costs only the calls that fail. */
+function observingOf(recorder: readonly CallObserver[], program: Program, log: Log, format: LogFormat, env: ReadonlyMap<string, string>): Observing | null {
+  const logs = log.enabled("error") ? [createCallLog({ log, format, scrub: createScrub(program, env) })] : [];
+  const observer = observeWith([...recorder, ...logs]);
+  return observer === null ? null : { observer, wallNow: () => Date.now(), failuresOnly: recorder.length === 0 && !log.enabled("info") };
 }
 
 async function startTrace(routes: Program["trace"], option: TraceOption, { logFormat }: ServeOptions, log: Log, io: ServeIo): Promise<CallTrace | null> {

@@ -62,16 +62,18 @@ export function createCallRecorder(options: CallRecorderOptions): CallObserver {
         payload: { input: kept.args, request_id: requestId, plan_id: identity.planId, catalog },
       });
     },
-    beginStep(call, step) {
-      const state = open.get(call);
-      if (state === undefined) return;
-      const id = newId();
-      state.steps.set(step, id);
-      sink.emit(stepEvent(call, step, id, "start", step.startedMs));
-    },
-    endStep(call, step) {
-      const id = open.get(call)?.steps.get(step);
-      if (id !== undefined) sink.emit(stepEvent(call, step, id, step.failure === null ? "end" : "error", step.endedMs));
+    steps: {
+      begin(call, step) {
+        const state = open.get(call);
+        if (state === undefined) return;
+        const id = newId();
+        state.steps.set(step, id);
+        sink.emit(stepEvent(call, step, id, "start", step.startedMs));
+      },
+      end(call, step) {
+        const id = open.get(call)?.steps.get(step);
+        if (id !== undefined) sink.emit(stepEvent(call, step, id, step.failure === null ? "end" : "error", step.endedMs));
+      },
     },
     end(call) {
       const state = open.get(call);

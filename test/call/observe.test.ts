@@ -38,8 +38,7 @@ function recorder(): Told {
     lines, calls,
     observer: {
       begin: (call) => void lines.push(`begin ${call.tool} ${JSON.stringify(call.args)} ${call.outcome === null}`),
-      beginStep: (_, step) => line("step", step),
-      endStep: (_, step) => line("done", step),
+      steps: { begin: (_, step) => line("step", step), end: (_, step) => line("done", step) },
       end(call) {
         lines.push(`end ${JSON.stringify(call.outcome)}`);
         calls.push({ ...call });

@@ -53,7 +53,7 @@ test("each kind of tool tells of the steps that it has, in order", async () => {
 test("an observer of the engine and the caller of one call hear the same steps, and neither of a step that failed", async () => {
   const watched: string[] = [];
   const nothing = (): void => undefined;
-  const observer = { begin: nothing, beginStep: nothing, end: nothing, endStep: (_: unknown, { operation, failure }: { operation: string; failure: string | null }) => void watched.push(`${operation} ${failure}`) };
+  const observer = { end: nothing, steps: { begin: nothing, end: (_: unknown, { operation, failure }: { operation: string; failure: string | null }) => void watched.push(`${operation} ${failure}`) } };
   const broken = memoryAdapter(rows, { fetch: () => Promise.reject(new BackendError("unreachable", "sqlite", "down")) });
   const both = createEngine(program({ plans, adapter: broken }), { env: new Map(), observing: { observer, wallNow: () => 0 } });
   const heard: string[] = [];

@@ -4,6 +4,7 @@ import type { CallContext, Program } from "../../runtime/abi/call.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
 import { createMcpServer, type McpServer } from "../../runtime/mcp/server.js";
 import { HANDSHAKE_VERSIONS } from "../../runtime/mcp/versions.js";
+import { createCallLog } from "../../runtime/observe/call-log.js";
 import { createLog, type Log } from "../../runtime/observe/log.js";
 import { answered } from "../lib/answered.js";
 import { suite } from "../lib/suite.js";
@@ -23,9 +24,11 @@ function logged(): Logged {
 }
 
 function server(options: { metaTools?: boolean; log?: Log; program?: Program } = {}): McpServer {
-  const engine = createEngine(options.program ?? fixtureProgram(), { env: new Map() });
+  const log = options.log ?? logged().log;
+  const observing = { observer: createCallLog({ log, format: "json", scrub: (text) => text }), wallNow: () => Date.now() };
+  const engine = createEngine(options.program ?? fixtureProgram(), { env: new Map(), observing });
   const info = { name: "fixture", title: "toolsrv", version: "0.0.0" };
-  return createMcpServer({ engine, info, metaTools: options.metaTools ?? true, log: options.log ?? logged().log });
+  return createMcpServer({ engine, info, metaTools: options.metaTools ?? true, log });
 }
 
 interface Said {

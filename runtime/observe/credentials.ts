@@ -1,0 +1,68 @@
+/**
+ * Keeps credentials out of the log. The cause of a failure is a text of some client library, which may repeat the URL,
+ * the header or the connection string that it was given.
+ */
+import type { Program } from "../abi/call.js";
+import type { Env } from "../abi/references.js";
+import { isRecord } from "../base/paths.js";
+import { REDACTED } from "./arguments.js";
+
+/** Names, of settings and of variables, whose values are credentials. */
+const SECRET_NAME = /key|token|secret|passw|pwd|credential|authorization|dsn/i;
+/** Shorter values would hide ordinary words of a message, and protect nothing. */
+const MIN_LENGTH = 4;
+
+/** `user:password@` of a URL; a password may be percent-encoded, never hold a slash. */
+const USER_INFO = /(\b[a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@'"]{1,512}@/gi;
+/** `Bearer x`, `Basic x`. */
+const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi;
+/** `password=x`, `api_key: "x"`, `token=x`. */
+const NAMED = /\b([\w-]{0,40}(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|authorization))(["']?\s*[=:]\s*["']?)(?!Bearer\b|Basic\b)[^\s"'&,;}]+/gi;
+
+/** A text without credentials. */
+export type Scrub = (text: string) => string;
+
+/** Hides what a program knows to be a credential, and everything that looks like one. */
+export function createScrub(program: Pick<Program, "connections" | "embeddings" | "settings" | "plans">, env: Env): Scrub {
+  const values = new Set<string>();
+  for (const [name, value] of env) {
+    if (SECRET_NAME.test(name)) values.add(value);
+    const password = passwordOf(value);
+    if (password !== null) values.add(password).add(decoded(password));
+  }
+  for (const part of [program.connections, program.embeddings, program.settings, program.plans]) collect(part, false, env, values);
+  // The longest first: one credential may begin with another.
+  const known = [...values].filter((value) => value.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
+  return (text) => {
+    const hidden = known.reduce((left, value) => left.replaceAll(value, REDACTED), text);
+    return hidden.replace(USER_INFO, `$1${REDACTED}@`).replace(SCHEME, `$1 ${REDACTED}`).replace(NAMED, `$1$2${REDACTED}`);
+  };
+}
+
+/** Texts below secret names, and the values of the variables that stand there. */
+function collect(value: unknown, secret: boolean, env: Env, into: Set<string>): void {
+  if (typeof value === "string") {
+    if (secret) into.add(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value) collect(item, secret, env, into);
+  } else if (isRecord(value)) {
+    const variable = value["$env"];
+    if (secret && typeof variable === "string") into.add(env.get(variable) ?? "");
+    for (const [name, item] of Object.entries(value)) collect(item, secret || SECRET_SETTING.test(name), env, into);
+  }
+}
+
+/** Settings whose values are credentials; `headers` may hold any. */
+const SECRET_SETTING = /^(?:.*[_-])?(?:key|token|secret|password|pwd|credentials?|authorization|dsn|headers)$/i;
+
+function passwordOf(value: string): string | null {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:([^\s/]+)@/i.exec(value)?.[1] ?? null;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
