@@ -13,9 +13,9 @@ const [tools = "6"] = process.argv.slice(2);
 
 /** Result of tools/list as JSON text: made once, the same that we send. */
 function listResult(): string {
-  const engine = createEngine(storeFreeProgram(Number(tools)), { env: new Map() });
+  const engine = createEngine(storeFreeProgram(Number(tools)), { env: new Map(), metaTools: true });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const mcp = createMcpServer({ engine, info: { name: "raw", title: "raw", version: "0" }, metaTools: true, log });
+  const mcp = createMcpServer({ engine, info: { name: "raw", title: "raw", version: "0" }, log });
   const version = versionNamed("2025-11-25", "handshake");
   if (version === null) throw new Error("no such version");
   return mcp.lists.tools(version, { id: null, claims: {}, headers: {} })?.text ?? "{}";

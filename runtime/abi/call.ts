@@ -4,7 +4,7 @@
  */
 import type { AdapterModule } from "../adapters/adapter.js";
 import type { ToolError } from "./errors.js";
-import type { ExtraTools } from "./extra-tools.js";
+import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
@@ -181,13 +181,23 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
   /** Report the native query in the envelope. */
   readonly debug?: boolean;
-  /** Told of each step of the call that has succeeded, while the call runs; must not throw. */
+  /** Called for each step of the call that has succeeded, while the call runs; must not throw. */
   readonly onStep?: ((step: ObservedStep) => void) | null;
+  /** The meta tool that named this tool; the call is refused where that one is denied. */
+  readonly via?: string | null;
+  /** Whether the client has not declared a capability that a tool may need; absent where clients declare none. */
+  lacks?(capability: string): boolean;
+  /** Takes the progress that an extra tool reports. */
+  progress?(done: number, total?: number, message?: string): void;
+  /** Takes a log message of an extra tool. */
+  log?(level: Severity, data: Json): void;
 }
 
-/** Takes the end of one call: exactly one of the two, once. */
+/** Takes the end of one call: exactly one method is called, once. */
 export interface CallEnd {
   done(envelope: Envelope): void;
+  /** The result of a meta tool or an extra tool. */
+  doneExtra(result: ExtraResult): void;
   /** A ToolError for everything the caller can understand; anything else is a bug. */
   failed(error: unknown): void;
 }
@@ -214,10 +224,12 @@ export interface Access {
 /** A program that can run calls: `createEngine` in runtime/call. Both transports, `toolsrv test` and the library door end here. */
 export interface Engine {
   readonly program: Program;
+  /** Whether list_available_tools and run_tool are served. */
+  readonly metaTools: boolean;
   /** Loads validators and handlers; called once after the handshake, and awaited by the first call. */
   load(): Promise<void>;
   /**
-   * One call, in the fixed order limits → access → validate → handler.
+   * One call, in the fixed order access → validate → handler.
    * @throws ToolError for everything the caller can understand; anything else is a bug.
    */
   call(tool: string, args: unknown, caller: Caller): Promise<Envelope>;

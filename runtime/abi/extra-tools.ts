@@ -1,10 +1,11 @@
 /**
- * The seam for tools that no catalog declares: whoever puts a program together hands them in, and a server lists and
- * calls them beside the compiled ones. The tools that write drafts (describe_collection, define_tool) come in this
- * way, because they need the compiler, which the runtime must not know; so do the fixtures of the conformance suites.
+ * The interface for tools that no catalog declares: the code that makes a program adds them, and the engine runs them
+ * as it runs compiled ones: the same access check, deadline and observers. The tools that write drafts
+ * (describe_collection, define_tool) come in this way, because they need the compiler, which the runtime must not know;
+ * so do the fixtures of the conformance suites.
  */
 import type { Caller } from "./call.js";
-import type { ToolDefinition } from "./params.js";
+import type { ToolDefinition, Validator } from "./params.js";
 import type { Json } from "./plan.js";
 
 export interface ExtraTool extends ToolDefinition {
@@ -12,7 +13,9 @@ export interface ExtraTool extends ToolDefinition {
   readonly outputSchema?: Json;
   /** Hints such as readOnlyHint; none are sent when absent. */
   readonly annotations?: { readonly [hint: string]: boolean };
-  /** Client capabilities without which the tool cannot work; looked at where a request declares them (2026-07-28). */
+  /** Validates the arguments; without one any object is passed on. */
+  readonly validator?: Validator;
+  /** Client capabilities without which the tool cannot work; checked where a request declares them (2026-07-28). */
   readonly needs?: readonly string[];
 }
 
@@ -24,16 +27,18 @@ export interface ExtraTools {
   readonly definitions: readonly ExtraTool[];
   /** @throws ToolError for everything the caller can understand. */
   call(tool: string, args: { readonly [key: string]: unknown }, call: ExtraCall): Promise<ExtraResult>;
-  /** Takes the one who is to be told after `definitions` has changed; absent where it never does. */
+  /** Adds a callback for changes of `definitions`; absent where they never change. */
   onChange?(listener: () => void): void;
 }
 
 /** Severities of log messages. */
 export type Severity = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** One call of an extra tool. What it says after it has ended is dropped. */
+/** One call of an extra tool. Progress and log messages after its end are dropped. */
 export interface ExtraCall extends Caller {
-  /** Told to clients that asked for it; `done` grows from call to call. */
+  /** Aborts at the deadline too. */
+  readonly signal: AbortSignal;
+  /** Sent to clients that asked for it; `done` grows from call to call. */
   progress(done: number, total?: number, message?: string): void;
   /** A log message for the client, as far as the protocol lets it be sent. */
   log(level: Severity, data: Json): void;

@@ -1,6 +1,6 @@
 /**
  * THE order of one tool call, written once. Every way in ends here: both transports, run_tool, `toolsrv test`,
- * the library. A step may refuse with a ToolError; nothing after it runs.
+ * the library; and so does every tool: compiled ones, meta tools and extra tools. A step may refuse with a ToolError; nothing after it runs.
  */
 import type { Access, CallEnd, CallServices, Caller, CallWatch, Program } from "../abi/call.js";
 import { isBackendError, isToolError, ToolError } from "../abi/errors.js";
@@ -38,6 +38,7 @@ function reportingFailures(running: Running, observing: Observing, tool: string,
   const startedMs = running.services.now();
   return {
     done: (envelope) => end.done(envelope),
+    doneExtra: (result) => end.doneExtra(result),
     failed(error) {
       observeFailure(running, observing, tool, args, caller, startedMs, error);
       end.failed(error);
@@ -57,11 +58,11 @@ function runSteps(running: Running, tool: string, args: unknown, caller: Caller,
 function start(running: Running, tools: RunnableTools, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {
   let begun: Call | null = null;
   try {
-    const runnable = authorize(tools, running.access, tool, caller.principal);
+    const runnable = authorize(tools, running.access, tool, caller);
     const validated = runnable.validate(args);
     const call = new Call(tool, caller, caller.deadlineMs ?? runnable.deadlineMs, services, watch, end);
     begun = call;
-    runnable.handler(validated, call).then((envelope) => call.done(envelope), (error: unknown) => failed(call, error));
+    runnable.handler(validated, call).then((result) => call.done(result), (error: unknown) => failed(call, error));
   } catch (error) {
     if (begun === null) end.failed(error);
     else failed(begun, error);

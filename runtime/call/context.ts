@@ -4,6 +4,8 @@
  * A call comes in as (plan, validated arguments, context) and leaves as an envelope or a `ToolError`.
  */
 import type { CallContext, CallEnd, CallServices, Caller, CallWatch, Envelope, Principal } from "../abi/call.js";
+import type { ExtraCall, ExtraResult, Severity } from "../abi/extra-tools.js";
+import type { Json } from "../abi/plan.js";
 import { ToolError, toolError } from "../abi/errors.js";
 import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 
@@ -11,7 +13,7 @@ import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 export const ANONYMOUS: Principal = { id: null, claims: {}, headers: {} };
 
 /** The state of one call. A class because it has a lifetime: it ends once, and its deadline with it. */
-export class Call implements CallContext, DeadlineOptions {
+export class Call implements CallContext, ExtraCall, DeadlineOptions {
   readonly startedMs: number;
   readonly warnings: string[] = [];
   /** Made when a step asks for the signal: a call that never waits has no clock to start. */
@@ -41,6 +43,18 @@ export class Call implements CallContext, DeadlineOptions {
     return this.#caller.principal;
   }
 
+  get session(): string | null {
+    return this.#caller.session ?? null;
+  }
+
+  progress(done: number, total?: number, message?: string): void {
+    if (!this.#over) this.#caller.progress?.(done, total, message);
+  }
+
+  log(level: Severity, data: Json): void {
+    if (!this.#over) this.#caller.log?.(level, data);
+  }
+
   get debug(): boolean {
     return this.#caller.debug === true;
   }
@@ -55,8 +69,10 @@ export class Call implements CallContext, DeadlineOptions {
   }
 
   /** Ends the call with its result, unless it has ended. */
-  done(envelope: Envelope): void {
-    if (this.#stop()) this.#end.done(envelope);
+  done(result: Envelope | ExtraResult): void {
+    if (!this.#stop()) return;
+    if ("rows" in result) this.#end.done(result);
+    else this.#end.doneExtra(result);
   }
 
   /** Ends the call with an error, unless it has ended; a step that failed because it was aborted reports the abort. */

@@ -1,6 +1,6 @@
 /** A program made runnable: what transports, `toolsrv test` and the library hold. */
 import type { CallEnd, Caller, ConnectionHealth, Engine, Program } from "../abi/call.js";
-import { isBackendError, isToolError, toolError } from "../abi/errors.js";
+import { isBackendError, isToolError, ToolError, toolError } from "../abi/errors.js";
 import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
 import { runCall, type Running } from "./call.js";
@@ -15,6 +15,8 @@ export interface EngineOptions {
   readonly env: ReadonlyMap<string, string>;
   /** Monotonic milliseconds; the process clock by default. */
   readonly now?: () => number;
+  /** Serve list_available_tools and run_tool; off by default. */
+  readonly metaTools?: boolean;
   /** The observer of the calls; none by default. */
   readonly observing?: Observing | null;
 }
@@ -31,6 +33,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   const now = options.now ?? (() => performance.now());
   const services = createServices(program, fillProgram(program, options.env), now);
   const access = createAccess(program.settings.security?.rbac);
+  const metaTools = options.metaTools === true;
   let loading: Promise<RunnableTools> | null = null;
   const running: Running & { tools: RunnableTools | null } = {
     program,
@@ -38,7 +41,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     services,
     observing: options.observing ?? null,
     tools: null,
-    load: () => (loading ??= program.code().then((code) => (running.tools = runnableTools(program, code)))),
+    load: () => (loading ??= program.code().then((code) => (running.tools = runnableTools(program, code, access, metaTools)))),
   };
   const run = (tool: string, args: unknown, caller: Caller, end: CallEnd): void => runCall(running, tool, args, caller, end);
 
@@ -71,6 +74,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
 
   return {
     program,
+    metaTools,
     load: async () => void (await running.load()),
     run,
     call: (tool, args, caller) => promiseOf(run, tool, args, caller),
@@ -83,5 +87,8 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
 
 /** A call as a promise. */
 export function promiseOf(run: Engine["run"], tool: string, args: unknown, caller: Caller): ReturnType<Engine["call"]> {
-  return new Promise((done, failed) => run(tool, args, caller, { done, failed }));
+  return new Promise((done, failed) => {
+    const doneExtra = (): void => failed(new ToolError("invalid_arguments", `tool '${tool}' returns no rows; call it over MCP`));
+    run(tool, args, caller, { done, doneExtra, failed });
+  });
 }

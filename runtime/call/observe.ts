@@ -6,6 +6,7 @@ import type { Adapter } from "../adapters/adapter.js";
 import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
 import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
+import type { ExtraResult } from "../abi/extra-tools.js";
 import type { ToolPlan } from "../abi/plan.js";
 import type { Embedder } from "../embed/embedder.js";
 
@@ -59,6 +60,10 @@ export function observeCall({ program, services }: Observed, observing: Observin
       over(succeeded(envelope), null);
       end.done(envelope);
     },
+    doneExtra(result) {
+      over(succeededExtra(result), null);
+      end.doneExtra(result);
+    },
     failed(error) {
       over(failed(error), error);
       end.failed(error);
@@ -81,6 +86,11 @@ function planOf(program: Program, tool: string): ToolPlan | null {
 
 function succeeded({ count, truncated, may_be_incomplete, exact_search, search_mode, warnings }: Envelope): CallOutcome {
   return { kind: "ok", count, truncated, mayBeIncomplete: may_be_incomplete, exact: exact_search, searchMode: search_mode, warnings };
+}
+
+function succeededExtra(result: ExtraResult): CallOutcome {
+  const count = "content" in result ? result.content.length : result.payload["count"];
+  return { kind: "ok", count: typeof count === "number" ? count : 0, truncated: false, mayBeIncomplete: false, exact: true, searchMode: "none", warnings: [] };
 }
 
 /** What nobody expected keeps its text for the log. */

@@ -1,14 +1,14 @@
 /**
- * tools/list and list_available_tools. Both answers depend only on the protocol version and on what the caller may
- * call, so each is serialized once per combination and sent as bytes from then on.
+ * tools/list. The answer depends only on the protocol version and on what the caller may call, so it is serialized once
+ * per combination and sent as bytes from then on.
  */
 import type { Engine, Principal } from "../abi/call.js";
 import type { ExtraTool } from "../abi/extra-tools.js";
 import type { ToolDefinition } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
 import { FixedResult } from "./answer.js";
-import { META_TOOLS } from "./meta-tools.js";
-import { finishResult, payloadResult } from "./result.js";
+import { META_TOOLS } from "../call/meta-tools.js";
+import { finishResult } from "./result.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** How long a client of the stateless protocol may keep a list; a catalog changes when somebody edits it. */
@@ -26,18 +26,15 @@ const MAX_AUDIENCES = 256;
 export interface ToolLists {
   /** Result of tools/list; `cursor` as the page before gave it. `null` for a cursor that is not from this list. */
   tools(version: ProtocolVersion, principal: Principal, cursor?: unknown): FixedResult | null;
-  /** Result of calling list_available_tools. */
-  available(version: ProtocolVersion, principal: Principal): FixedResult;
 }
 
 export interface ListParts {
   readonly engine: Engine;
-  readonly metaTools: boolean;
   /** Who answers, as JSON text. */
   readonly infoText: string;
 }
 
-export function createLists({ engine, metaTools, infoText }: ListParts): ToolLists {
+export function createLists({ engine, infoText }: ListParts): ToolLists {
   const { program, access } = engine;
   const withExtra = (tools: readonly ExtraTool[] = []): readonly ListedTool[] => [...program.tools, ...tools.map(listedExtra)];
   const { extra } = program;
@@ -45,7 +42,7 @@ export function createLists({ engine, metaTools, infoText }: ListParts): ToolLis
   let all = withExtra(extraListed);
   const audiences = new Map<string, VersionLists>();
   const shape: ListShape = {
-    metaTools: metaTools ? META_TOOLS.filter(({ name }) => !access.isDenied(name)) : [],
+    metaTools: engine.metaTools ? META_TOOLS.filter(({ name }) => !access.isDenied(name)) : [],
     infoText,
     hash: program.catalog.hash,
     // A list that depends on the caller must not be shared by a cache.
@@ -67,7 +64,6 @@ export function createLists({ engine, metaTools, infoText }: ListParts): ToolLis
   };
   return {
     tools: (version, principal, cursor) => listsFor(principal).tools(version, cursor),
-    available: (version, principal) => listsFor(principal).available(version),
   };
 }
 
@@ -80,11 +76,10 @@ interface ListShape {
   readonly hash: string;
 }
 
-/** The two answers of one set of tools, per protocol version, made on first use. */
+/** The answer for one set of tools, per protocol version, made on first use. */
 class VersionLists {
   /** Pages after the first are made when they are asked for. */
   private readonly firstPages = new Map<ProtocolVersion, FixedResult>();
-  private readonly runnable = new Map<ProtocolVersion, FixedResult>();
 
   constructor(
     private readonly shape: ListShape,
@@ -107,14 +102,6 @@ class VersionLists {
     const next = until < this.visible.length ? { nextCursor: writeCursor(until, hash) } : {};
     const caching = version.era === "stateless" ? { ttlMs: LIST_TTL_MS, cacheScope } : {};
     return finishResult(JSON.stringify({ tools, ...next, ...caching }), version, infoText);
-  }
-
-  available(version: ProtocolVersion): FixedResult {
-    return this.runnable.get(version) ?? remember(this.runnable, version, () => {
-      const rows = this.visible.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-      const message = "Call run_tool with one of these names and the arguments its inputSchema describes.";
-      return finishResult(payloadResult({ rows, count: rows.length, message }, version), version, this.shape.infoText);
-    });
   }
 }
 

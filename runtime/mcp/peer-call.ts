@@ -1,26 +1,31 @@
 /**
- * One running call of a peer: the caller that the engine sees, and the wording of its end. A failed call is a result
- * with isError on every transport; HTTP tells only a refusal (403) and a rate limit (429) by status as well.
+ * One running call of a peer: the caller that the engine sees, and the answer that its end becomes. A failed call is a
+ * result with isError on every transport; over HTTP a refusal (403) and a rate limit (429) have their status as well.
  */
-import type { CallEnd, Envelope, Principal } from "../abi/call.js";
+import type { CallEnd, Caller, Envelope, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
-import { isBackendError, isToolError } from "../abi/errors.js";
-import type { ExtraCall, ExtraResult, Severity } from "../abi/extra-tools.js";
+import { isBackendError, isToolError, type ToolError } from "../abi/errors.js";
+import type { ExtraResult, Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import type { Json } from "../abi/plan.js";
 import { answer, type Answer, type Reply } from "./answer.js";
-import { errorText, INTERNAL_ERROR, resultText, type RequestId } from "./jsonrpc.js";
-import { tell, tellFromTool, type Progress } from "./notify.js";
+import type { Target } from "../call/meta-tools.js";
+import { CAPABILITIES_KEY, errorText, INTERNAL_ERROR, INVALID_PARAMS, isObject, metaOf, resultText, type Request, type RequestId } from "./jsonrpc.js";
+import { Progress, progressTokenOf, tell, tellFromTool } from "./notify.js";
 import { contentResult, envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
 import type { ProtocolVersion } from "./versions.js";
 
-/**
- * What most calls never need is made when it is asked for. What throws while a result is worded is a failure of the
- * call, too.
- */
-export class PeerCall implements ExtraCall, CallEnd {
+/** The request needs something of the client that it did not declare. */
+const MISSING_CAPABILITY = -32021;
+
+/** What most calls never need is made on first use. A result that cannot be written is a failure of the call, too. */
+export class PeerCall implements Caller, CallEnd {
   readonly principal: Principal;
+  readonly via: string | null;
+  private readonly id: RequestId;
+  private readonly tool: string;
+  private readonly reporting: Progress | null;
   readonly onStep: ((step: ObservedStep) => void) | null;
   private made: string | null = null;
   private over = false;
@@ -28,14 +33,25 @@ export class PeerCall implements ExtraCall, CallEnd {
   constructor(
     private readonly mcp: McpServer,
     private readonly peer: Peer,
-    private readonly id: RequestId,
+    private readonly request: Request,
     private readonly version: ProtocolVersion,
-    private readonly tool: string,
-    private readonly told: Progress | null,
+    target: Target,
     private readonly reply: Reply,
   ) {
+    const token = progressTokenOf(request.params);
+    this.id = request.id;
+    this.tool = target.name;
+    this.via = target.via;
     this.principal = peer.principal;
-    this.onStep = told === null ? null : told.step;
+    this.reporting = token === null ? null : new Progress(peer, version, token);
+    this.onStep = this.reporting === null ? null : this.reporting.step;
+  }
+
+  /** Clients with a handshake declare what they can do once for a connection; there nothing is refused. */
+  lacks(capability: string): boolean {
+    if (this.version.era === "handshake") return false;
+    const declared = metaOf(this.request.params)[CAPABILITIES_KEY];
+    return !isObject(declared) || !isObject(declared[capability]);
   }
 
   done(envelope: Envelope): void {
@@ -65,7 +81,7 @@ export class PeerCall implements ExtraCall, CallEnd {
     this.end();
     let answered: Answer | null;
     try {
-      answered = this.wordFailure(error);
+      answered = this.failureAnswer(error);
     } catch {
       // A notification that cannot be sent must not take the answer with it.
       answered = answer(errorText(this.id, INTERNAL_ERROR, "internal error"));
@@ -88,22 +104,22 @@ export class PeerCall implements ExtraCall, CallEnd {
     return answer(resultText(this.id, finishResult(result, this.version, this.mcp.infoText)));
   }
 
-  /** The call has its answer; steps that go on behind it are not heard any more. */
+  /** The call has its answer; steps that still run report nothing any more. */
   private end(): void {
     this.over = true;
-    this.told?.end();
+    this.reporting?.end();
     this.peer.end(this.id);
   }
 
   progress(done: number, total?: number, message?: string): void {
-    if (this.told !== null && !this.silent) this.told.send(done, total, message);
+    if (this.reporting !== null && !this.silent) this.reporting.send(done, total, message);
   }
 
   log(level: Severity, data: Json): void {
     if (!this.silent) tellFromTool(this.peer, this.version, level, data);
   }
 
-  /** Nobody is left to tell: the call has its answer, or was cancelled and will have none. */
+  /** The call has its answer, or was cancelled and will have none. */
   private get silent(): boolean {
     return this.over || this.signal.aborted;
   }
@@ -120,11 +136,13 @@ export class PeerCall implements ExtraCall, CallEnd {
     return this.peer.signal(this.id);
   }
 
-  /** Words what a call threw. What is neither the caller's nor a store's doing is a bug: logged whole, answered -32603. */
-  wordFailure(error: unknown): Answer | null {
+  /** The answer for what a call threw. An error that is neither the caller's nor a store's is a bug: -32603 without detail. */
+  private failureAnswer(error: unknown): Answer | null {
     const { id, peer, tool, version } = this;
     if (isToolError(error)) {
       if (error.code === "cancelled") return null;
+      const refusal = version.era === "stateless" ? this.protocolRefusal(error) : null;
+      if (refusal !== null) return refusal;
       const { code, message, retryable } = error;
       const { http, rpc }: CodeEntry = CODES[code];
       const given = error.data["retry_after_s"];
@@ -145,5 +163,19 @@ export class PeerCall implements ExtraCall, CallEnd {
     }
     tell(peer, "error", { tool, code: "internal", message: "internal error" });
     return answer(errorText(id, INTERNAL_ERROR, "internal error"));
+  }
+
+  /**
+   * Refusals that the stateless protocol answers with errors of its own. With a handshake, and for what run_tool names,
+   * an unknown tool is a result that the model can act on.
+   */
+  private protocolRefusal({ message, data }: ToolError): Answer | null {
+    if (data["unknown_tool"] === true && this.via === null) {
+      return answer(errorText(this.id, INVALID_PARAMS, `unknown tool: ${this.tool.slice(0, 128)}`));
+    }
+    const missing = data["missing_capabilities"];
+    if (!Array.isArray(missing)) return null;
+    const requiredCapabilities = Object.fromEntries(missing.map((capability) => [String(capability), {}]));
+    return answer(errorText(this.id, MISSING_CAPABILITY, message, { requiredCapabilities }), 400);
   }
 }

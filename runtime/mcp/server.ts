@@ -6,7 +6,7 @@ import type { Log } from "../observe/log.js";
 import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
-import { META_TOOLS } from "./meta-tools.js";
+import { META_TOOLS } from "../call/meta-tools.js";
 import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
 import { finishResult } from "./result.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
@@ -23,7 +23,6 @@ export interface McpServer {
   readonly lists: ToolLists;
   /** Arguments that are repeated in HTTP headers. */
   readonly paramHeaders: ParamHeaders;
-  readonly metaTools: boolean;
   readonly log: Log;
   /** Makes request ids. */
   readonly newId: () => string;
@@ -63,30 +62,28 @@ export interface Peer {
 export interface McpOptions {
   readonly engine: Engine;
   readonly info: ServerInfo;
-  readonly metaTools: boolean;
   readonly log: Log;
 }
 
 /** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
-export function createMcpServer({ engine, info, metaTools, log }: McpOptions): McpServer {
+export function createMcpServer({ engine, info, log }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
-  const told = metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
+  const withMetaTools = engine.metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
   const capabilities = { tools: { listChanged: true } };
-  // Told outside answers, which only a handshake can be asked for.
+  // Log messages are sent outside answers, which only a client with a handshake can ask for.
   const handshakeCapabilities = { ...capabilities, logging: {} };
   return {
     engine,
-    lists: createLists({ engine, metaTools, infoText }),
+    lists: createLists({ engine, infoText }),
     paramHeaders: createParamHeaders(engine.program),
-    metaTools,
     log,
     newId: createIdSource(() => performance.timeOrigin + performance.now()),
     infoText,
     initialize: oncePerVersion((version) =>
-      JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(told) }),
+      JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(withMetaTools) }),
     ),
     discover: oncePerVersion((version) => {
-      const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(told), ttlMs: LIST_TTL_MS, cacheScope: "public" };
+      const result = { supportedVersions: HTTP_VERSIONS, capabilities, instructions: instructions(withMetaTools), ttlMs: LIST_TTL_MS, cacheScope: "public" };
       return finishResult(JSON.stringify(result), version, infoText);
     }),
   };

@@ -93,7 +93,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const start: Start = ({ name: project, program: served }) => {
     const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
     const observing = observingOf(recorder, served, log, options.logFormat, env);
-    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing }), info, metaTools: mayUseMetaTools(served, options), log });
+    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing, metaTools: mayUseMetaTools(served, options) }), info, log });
   };
   try {
     for (const { program } of projects) warnOfStart(program, { transport: options.http === null ? "stdio" : "http", env, log });

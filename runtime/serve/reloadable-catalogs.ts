@@ -125,6 +125,10 @@ function countCalls(engine: Engine, calls: InFlight): Engine {
         calls.end();
         end.done(envelope);
       },
+      doneExtra(result) {
+        calls.end();
+        end.doneExtra(result);
+      },
       failed(error) {
         calls.end();
         end.failed(error);

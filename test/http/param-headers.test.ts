@@ -129,7 +129,7 @@ function programWith(...first: readonly ExtraTool[]): { readonly program: Progra
 test("a schema that asks for a header that cannot be is refused at the start, with tool and place", () => {
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const startWith = (schema: Json): unknown =>
-    createMcpServer({ engine: createEngine(programWith(tool(schema)).program, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log });
+    createMcpServer({ engine: createEngine(programWith(tool(schema)).program, { env: new Map(), metaTools: true }), info: { name: "n", title: "t", version: "1" }, log });
   const mark: Json = { type: "string", "x-mcp-header": "A" };
   const table: readonly (readonly [schema: Json, says: string])[] = [
     [annotated(""), "inputSchema.properties.a.x-mcp-header names a header"],
@@ -175,7 +175,7 @@ test("a caller who may not call a tool is refused, whatever its headers say", as
   const { program } = programWith(tool(annotated("A")));
   const settings: Program["settings"] = { security: { rbac: { default_role: "viewer", roles: { viewer: { allow: ["echo"] } }, deny_tools: [], role_claim: "roles" } } };
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const mcp = createMcpServer({ engine: createEngine({ ...program, settings }, { env: new Map() }), info: { name: "n", title: "t", version: "1" }, metaTools: true, log });
+  const mcp = createMcpServer({ engine: createEngine({ ...program, settings }, { env: new Map(), metaTools: true }), info: { name: "n", title: "t", version: "1" }, log });
   const sent = new Map([["mcp-protocol-version", VERSION], ["mcp-method", "tools/call"], ["mcp-name", "odd"]]);
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "odd", arguments: { a: "x" }, _meta: META } };
   const answer = await answered((reply) => void dispatchStateless(mcp, message, { header: (name) => sent.get(name) ?? "", has: (name) => sent.has(name) }, new TestPeer(null), reply));

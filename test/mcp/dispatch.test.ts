@@ -26,9 +26,9 @@ function logged(): Logged {
 function server(options: { metaTools?: boolean; log?: Log; program?: Program } = {}): McpServer {
   const log = options.log ?? logged().log;
   const observing = { observer: createCallLog({ log, format: "json", scrub: (text) => text }), wallNow: () => Date.now() };
-  const engine = createEngine(options.program ?? fixtureProgram(), { env: new Map(), observing });
+  const engine = createEngine(options.program ?? fixtureProgram(), { env: new Map(), observing, metaTools: options.metaTools ?? true });
   const info = { name: "fixture", title: "toolsrv", version: "0.0.0" };
-  return createMcpServer({ engine, info, metaTools: options.metaTools ?? true, log });
+  return createMcpServer({ engine, info, log });
 }
 
 interface Said {

@@ -20,8 +20,8 @@ const log = createLog({ format: "text", level: "silent", write: () => undefined 
 
 /** What a peer of a version is told while a tool runs. */
 async function toldBy(version: ProtocolVersion, meta: unknown, tool = "stages"): Promise<TestPeer["told"]> {
-  const engine = createEngine(fixtureProgram({}, { stages }), { env: new Map() });
-  const mcp = createMcpServer({ engine, info: { name: "t", title: "t", version: "0" }, metaTools: true, log });
+  const engine = createEngine(fixtureProgram({}, { stages }), { env: new Map(), metaTools: true });
+  const mcp = createMcpServer({ engine, info: { name: "t", title: "t", version: "0" }, log });
   const peer = new TestPeer(version.name);
   const request = readMessage({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: tool === "run_tool" ? { name: "stages" } : {}, _meta: meta } }) as Request;
   await answered((reply) => callTool(mcp, request, peer, version, reply));

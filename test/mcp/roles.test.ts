@@ -5,7 +5,7 @@ import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { bodyText, dispatch } from "../../runtime/mcp/dispatch.js";
 import { dispatchStateless } from "../../runtime/mcp/stateless-protocol.js";
-import { createMcpServer, type McpOptions, type McpServer, type Peer } from "../../runtime/mcp/server.js";
+import { createMcpServer, type McpServer, type Peer } from "../../runtime/mcp/server.js";
 import { versionNamed } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
 import { answered } from "../lib/answered.js";
@@ -20,11 +20,11 @@ const RBAC: NonNullable<NonNullable<Program["settings"]["security"]>["rbac"]> = 
 };
 
 /** `null`: a catalog without roles. */
-function server(rbac: Partial<typeof RBAC> | null = {}, more: Partial<McpOptions> = {}, extra?: Program["extra"]): McpServer {
+function server(rbac: Partial<typeof RBAC> | null = {}, metaTools = true, extra?: Program["extra"]): McpServer {
   const program = fixtureProgram(rbac === null ? {} : { security: { rbac: { ...RBAC, ...rbac } } });
-  const engine = createEngine(extra === undefined ? program : { ...program, extra }, { env: new Map() });
+  const engine = createEngine(extra === undefined ? program : { ...program, extra }, { env: new Map(), metaTools });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  return createMcpServer({ engine, info: { name: "fixture", title: "toolsrv", version: "0.0.0" }, metaTools: true, log, ...more });
+  return createMcpServer({ engine, info: { name: "fixture", title: "toolsrv", version: "0.0.0" }, log });
 }
 
 function peer(roles: unknown, transport: Peer["transport"]): Peer {
@@ -105,7 +105,7 @@ test("the meta tools need no role, but can be denied to everyone, by either way 
 });
 
 test("without meta tools their names are unknown names", async () => {
-  const mcp = server({}, { metaTools: false });
+  const mcp = server({}, false);
   assert.deepEqual(await shown(mcp, "viewer"), ["echo"]);
   const { json } = await call(mcp, "admin", "run_tool", inner("echo", { text: "x" }));
   assert.match(json.result.content[0].text, /unknown tool 'run_tool'/);
@@ -128,7 +128,7 @@ test("an unknown tool is unknown to everyone, and the name it is like is told on
 test("authoring tools are names like any other", async () => {
   const definition: ToolDefinition = { name: "define_tool", title: "Define a tool", description: "Writes a draft", inputSchema: {} };
   const extra = { definitions: [definition], call: async () => ({ payload: { rows: [], count: 0 } }) };
-  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, {}, extra);
+  const mcp = server({ roles: { ...RBAC.roles, author: { allow: ["define_tool"] } } }, true, extra);
   assert.deepEqual(await available(mcp, "author"), ["define_tool"]);
   assert.deepEqual(await available(mcp, "viewer"), ["echo"]);
   assert.equal((await call(mcp, "author", "define_tool")).json.result.isError, false);

@@ -124,9 +124,9 @@ async function record(port: number, version: ProtocolVersion, exchanges: readonl
 
 /** Runs `use` with the port of a server of the fixture. */
 async function withServer(settings: Program["settings"], authenticator: Authenticator, use: (port: number) => Promise<void>, { stopping = false, ...more }: Partial<RouteParts> & { readonly stopping?: boolean } = {}): Promise<void> {
-  const engine = createEngine(fixtureProgram(settings), { env: new Map() });
+  const engine = createEngine(fixtureProgram(settings), { env: new Map(), metaTools: true });
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, metaTools: true, log });
+  const mcp = createMcpServer({ engine, info: { name: "golden", title: "toolsrv", version: "0.0.0" }, log });
   const rules = createHostRules({ boundToLoopback: true, allowedOrigins: [], loopbackOrigins: true, publicUrl: null, setting: "--allow-origin" });
   const { routes, notFound, notFoundHeaders } = createRoutes({
     projects: { of: () => mcp }, inFlight: new InFlight(), path: new RequestPath({ rules, authenticator, errorBody, stopping: () => stopping }),
