@@ -8,7 +8,7 @@ import { authorize } from "./steps/authorize.js";
 import { Call } from "./context.js";
 import { isUnresolved } from "./directory/directory.js";
 import { emptyEnvelope } from "./envelope.js";
-import { observeCall, observeFailure, withStepCallback, type Observing } from "./observe.js";
+import { ObservedRun, observeFailure, withStepCallback, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
 import type { RunnableTools } from "./tools.js";
 
@@ -30,7 +30,10 @@ export function runCall(running: Running, tool: string, args: unknown, caller: C
   const observing = onStep === undefined || onStep === null ? running.observing : withStepCallback(running.observing, onStep);
   if (observing === null) runSteps(running, tool, args, caller, running.services, null, end);
   else if (observing.failuresOnly === true && observing.observer.steps === undefined) runSteps(running, tool, args, caller, running.services, null, reportingFailures(running, observing, tool, args, caller, end));
-  else observeCall(running, observing, tool, args, caller, end, (services, watch, observed) => runSteps(running, tool, args, caller, services, watch, observed));
+  else {
+    const run = new ObservedRun(running, observing, tool, args, caller, end);
+    runSteps(running, tool, args, caller, run.services, run.watch, run);
+  }
 }
 
 /** The end of a call whose failure is observed, and nothing else of it. */

@@ -41,34 +41,45 @@ export function withStepCallback(observing: Observing | null, onStep: (step: Obs
   return { ...observing, observer: observeWith([observing.observer, steps]) ?? steps };
 }
 
-type Run = (services: CallServices, watch: CallWatch | null, end: CallEnd) => void;
+/** An observed call: takes its end, reports it and passes it on unchanged. */
+export class ObservedRun implements CallEnd {
+  readonly services: CallServices;
+  readonly watch: CallWatch | null;
+  private readonly call: CallRecord;
+  private readonly steps: Watch | null;
+  private readonly observer: CallObserver;
 
-/** Runs a call and reports it; the outcome is the call's own. */
-export function observeCall({ program, services }: Observed, observing: Observing, tool: string, args: unknown, caller: Caller, end: CallEnd, run: Run): void {
-  const { observer } = observing;
-  const call = new CallRecord(tool, planOf(program, tool), args, caller, observing.wallNow(), services.now());
-  const watch = observer.steps === undefined ? null : new Watch(observer.steps, call, services.now);
-  const over = (outcome: CallOutcome, error: unknown): void => {
+  constructor({ program, services }: Observed, { observer, wallNow }: Observing, tool: string, args: unknown, caller: Caller, private readonly end: CallEnd) {
+    this.observer = observer;
+    this.call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow(), services.now());
+    this.steps = observer.steps === undefined ? null : new Watch(observer.steps, this.call, services.now);
+    this.watch = this.steps;
+    this.services = this.steps === null ? services : observedServices(program, services, this.steps);
+    observer.begin?.(this.call);
+  }
+
+  done(envelope: Envelope): void {
+    this.over(succeeded(envelope), null);
+    this.end.done(envelope);
+  }
+
+  doneExtra(result: ExtraResult): void {
+    this.over(succeededExtra(result), null);
+    this.end.doneExtra(result);
+  }
+
+  failed(error: unknown): void {
+    this.over(failed(error), error);
+    this.end.failed(error);
+  }
+
+  private over(outcome: CallOutcome, error: unknown): void {
+    const { call, steps } = this;
     call.outcome = outcome;
-    call.endedMs = services.now();
-    if (watch !== null) watch.over = true;
-    observer.end(call, error);
-  };
-  observer.begin?.(call);
-  run(watch === null ? services : observedServices(program, services, watch), watch, {
-    done(envelope) {
-      over(succeeded(envelope), null);
-      end.done(envelope);
-    },
-    doneExtra(result) {
-      over(succeededExtra(result), null);
-      end.doneExtra(result);
-    },
-    failed(error) {
-      over(failed(error), error);
-      end.failed(error);
-    },
-  });
+    call.endedMs = this.services.now();
+    if (steps !== null) steps.over = true;
+    this.observer.end(call, error);
+  }
 }
 
 /** Reports the end of a failed call that was not observed before. */

@@ -17,7 +17,10 @@ const USER_INFO = /(\b[a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@'"]{1,512}@/gi;
 /** `Bearer x`, `Basic x`. */
 const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi;
 /** `password=x`, `api_key: "x"`, `token=x`. */
-const NAMED = /\b([\w-]{0,40}(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|authorization))(["']?\s*[=:]\s*["']?)(?!Bearer\b|Basic\b)[^\s"'&,;}]+/gi;
+const NAMED = /(api[_-]?key|token|secret|passw(?:or)?d|pwd|authorization)(["']?\s{0,4}[=:]\s{0,4}["']?)(?!Bearer\b|Basic\b)[^\s"'&,;}]+/gi;
+
+/** Longer texts are cut before anything is looked for; what is written is far shorter. */
+const MAX_TEXT = 32_768;
 
 /** A text without credentials. */
 export type Scrub = (text: string) => string;
@@ -34,7 +37,7 @@ export function createScrub(program: Pick<Program, "connections" | "embeddings" 
   // The longest first: one credential may begin with another.
   const known = [...values].filter((value) => value.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
   return (text) => {
-    const hidden = known.reduce((left, value) => left.replaceAll(value, REDACTED), text);
+    const hidden = known.reduce((left, value) => left.replaceAll(value, REDACTED), text.slice(0, MAX_TEXT));
     return hidden.replace(USER_INFO, `$1${REDACTED}@`).replace(SCHEME, `$1 ${REDACTED}`).replace(NAMED, `$1$2${REDACTED}`);
   };
 }

@@ -20,8 +20,8 @@ export interface Log {
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
   /**
-   * Adds a finished line with its line feed, whatever the level. Lines of one turn of the event loop are written
-   * together: a busy server has one write for many calls.
+   * Adds a finished line with its line feed, whatever the level. Lines wait up to 20 ms and are written together: a
+   * busy server has one write for many calls.
    */
   append(line: string): void;
   /** Resolves when everything logged so far is written. */
@@ -36,6 +36,7 @@ export interface LogOptions {
 
 /** Characters of appended lines that wait to be written. */
 const MAX_PENDING = 64 * 1024;
+const PENDING_MS = 20;
 
 type Writer = (level: Exclude<LogLevel, "silent">, message: string, fields: LogFields) => void;
 
@@ -76,7 +77,7 @@ export function createLog({ format, level, write }: LogOptions): Log {
     warn: (message, fields) => log("warn", message, fields),
     error: (message, fields) => log("error", message, fields),
     append(line) {
-      if (pending === "") setImmediate(writePending);
+      if (pending === "") setTimeout(writePending, PENDING_MS);
       pending += line;
       if (pending.length > MAX_PENDING) writePending();
     },
@@ -107,7 +108,7 @@ async function openWriter(format: LogFormat, level: LogLevel, write: (text: stri
 }
 
 /** A record for people: `12:00:00.000 WARN message name=value …`, a stack on the lines after it. */
-export function textLine({ level, ts, msg, exc, ...fields }: LogFields): string {
+function textLine({ level, ts, msg, exc, ...fields }: LogFields): string {
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" && /^[^\s"\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value)}`);
   const stack = typeof exc === "string" ? `\n  ${exc.replaceAll("\n", "\n  ")}` : "";
   return `${String(ts).slice(11, 23)} ${String(level).toUpperCase()} ${String(msg)}${rest.join("")}${stack}\n`;
