@@ -151,4 +151,25 @@ test("compile returns plans, guards and what is worth a look", async () => {
   assert.deepEqual(diagnostics.map(({ code }) => code), ["VB0001"]);
 });
 
+test("an expression over an optional argument that was not given fails with expr_error and names the argument", () =>
+  inProject(async (folder) => {
+    const pipeline = (name: string, expression: string): object => ({
+      name, kind: "pipeline", description: "Notes whose colour is the one that is asked for, as far as there are any.",
+      parameters: [{ name: "colour" }, { name: "shade", default: "red" }],
+      steps: [{ retrieve: { target: { connection: "store", collection: "notes" }, fetch: { k_param: "limit" } } }, { post_filter: { expr: expression } }],
+    });
+    const catalog = { ...CATALOG, tools: [pipeline("by_colour", "colour == params.colour"), pipeline("by_either", "colour == params.shade or colour == params.colour"), pipeline("by_default", "colour == params.shade")] };
+    await using(catalog as CatalogSource, { base: folder }, async ({ call }) => {
+      for (const [tool, args] of [["by_colour", {}], ["by_colour", { colour: null }], ["by_colour", { Colour: "red" }], ["by_either", { shade: "green" }]] as const) {
+        await assert.rejects(call(tool, args), (error: unknown) => {
+          assert.ok(isToolError(error), String(error));
+          assert.deepEqual([error.code, error.message], ["expr_error", "colour: needed by this tool's post_filter; give the argument, or give the parameter a default"]);
+          return true;
+        });
+      }
+      assert.equal((await call("by_colour", { colour: "red" })).count, 2);
+      assert.equal((await call("by_default", {})).count, 2);
+    });
+  }));
+
 test.run();
