@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { gunzipSync } from "node:zlib";
 import { createWriteStream } from "node:fs";
-import { mkdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import Database from "better-sqlite3";
 import { createIdSource } from "../../runtime/base/id-source.js";
+import { makeFolder } from "../../runtime/base/make-folder.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import type { Redactor } from "../../runtime/trace/ingest/redact.js";
 import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
@@ -53,7 +54,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<v
     if (there !== null && !there.isFile()) return await pipeline(lines, createWriteStream(path));
     const target = there === null ? path : await realpath(path);
     const beside = `${target}.${randomUUID()}.new`;
-    await mkdir(dirname(target), { recursive: true });
+    makeFolder(dirname(target));
     try {
       await pipeline(lines, createWriteStream(beside, there === null ? {} : { mode: there.mode & 0o777 }));
       await rename(beside, target);

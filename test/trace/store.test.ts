@@ -1,10 +1,11 @@
 /** The embedded store: the contract of every store, and what is left of what was deleted in its files. */
 import assert from "node:assert/strict";
-import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { createWriteLock } from "../../runtime/trace/store/sqlite/lock.js";
+import { layoutOf, openForWriting } from "../../runtime/trace/store/sqlite/schema.js";
 import { suite } from "../lib/suite.js";
 import { storeContract } from "./contract.js";
 import { incoming, type Json, type LocalStore, openLocalStore, sampleRun, temporaryDirectory } from "./lib.js";
@@ -45,6 +46,18 @@ test("nobody but their owner can read the files of a data directory, those of an
     for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) if (name !== "blobs") chmodSync(join(directory, name), 0o644);
   }
   await rm(join(directory, "..", ".."), { recursive: true, force: true });
+});
+
+// mkdir with `recursive` never returns for such a folder.
+test("a data directory that the file system refuses is an error at once, and is named", async () => {
+  const blocked = join(await temporaryDirectory(), "file");
+  writeFileSync(blocked, "");
+  for (const directory of ["/proc/nope", "/proc/nope/deep", join(blocked, "data")]) {
+    for (const open of [() => createWriteLock(layoutOf(directory)), () => openForWriting(layoutOf(directory), "traces"), () => openForWriting(layoutOf(directory), "payloads")]) {
+      assert.throws(open, (error) => error instanceof Error && error.name === "StoreOpenError" && error.message.startsWith(directory) && /can't be (?:locked|opened): EN(?:OENT|OTDIR)/.test(error.message));
+    }
+  }
+  await rm(join(blocked, ".."), { recursive: true, force: true });
 });
 
 test("no byte of a deleted run stays in any file after a graceful stop", async () => {

@@ -25,7 +25,7 @@ export interface Route {
   readonly view: View;
   readonly filters: Filters;
   readonly runId: string | null;
-  /** Event id of the selected step. */
+  /** Key of the selected step (`stepKey`), or its event id alone. */
   readonly stepId: string | null;
   /** The runs that are compared. */
   readonly pair: readonly [string, string] | null;

@@ -9,7 +9,7 @@ export type SpanState = "open" | "ok" | "error" | "mark";
 
 /** One call, or one moment of a run (`mark`). Times are milliseconds since the epoch. */
 export interface Span {
-  /** Event id of the step that made it; survives a reload. */
+  /** Key of the step that made it; survives a reload. */
   readonly id: string;
   readonly runId: string;
   readonly parentRunId: string | null;
@@ -57,13 +57,20 @@ interface Entry {
   open: boolean;
 }
 
+/** A text of its own for every step: event ids are unique only within the `run_id` that reports them. */
+export function stepKey({ run_id: runId, event_id: eventId }: Pick<Step, "run_id" | "event_id">): string {
+  return `${runId.replaceAll("%", "%25").replaceAll(":", "%3A")}:${eventId}`;
+}
+
 /** The steps of one run and the spans made of them. `version` grows with every change. */
 export class SpanStore {
   version = 0;
   lastSeq = 0;
   /** Latest time of any step; 0 when there is none. */
   lastMs = 0;
-  /** By event id; a step that only repeats what another said belongs to that one's span. */
+  /** By the key of a step; a step that only repeats what another said belongs to that one's span. */
+  readonly #byStep = new Map<string, Span>();
+  /** The first span that has an event id: links from elsewhere name no more than that. */
   readonly #byEvent = new Map<string, Span>();
   readonly #byRun = new Map<string, Entry[]>();
   readonly #spans: Span[] = [];
@@ -73,16 +80,19 @@ export class SpanStore {
   }
 
   get size(): number {
-    return this.#byEvent.size;
+    return this.#byStep.size;
   }
 
   /** Takes steps that are new; returns how many were. */
   add(steps: readonly Step[]): number {
     let taken = 0;
     for (const step of steps) {
-      if (this.#byEvent.has(step.event_id)) continue;
+      const key = stepKey(step);
+      if (this.#byStep.has(key)) continue;
       if (step.seq > this.lastSeq) this.lastSeq = step.seq;
-      this.#byEvent.set(step.event_id, this.#take(step));
+      const span = this.#take(step);
+      this.#byStep.set(key, span);
+      if (!this.#byEvent.has(step.event_id)) this.#byEvent.set(step.event_id, span);
       taken += 1;
     }
     if (taken > 0) this.version += 1;
@@ -94,9 +104,9 @@ export class SpanStore {
     return this.#byRun.get(runId)?.[0]?.span ?? null;
   }
 
-  /** The span that a step is part of. */
-  ofEvent(eventId: string): Span | null {
-    return this.#byEvent.get(eventId) ?? null;
+  /** The span that a step is part of, by the step's key or by its event id alone. */
+  ofStep(id: string): Span | null {
+    return this.#byStep.get(id) ?? this.#byEvent.get(id) ?? null;
   }
 
   #take(step: Step): Span {
@@ -159,7 +169,7 @@ export class SpanStore {
 
 function spanOf(step: Step, startMs: number): Span {
   return {
-    id: step.event_id, runId: step.run_id, parentRunId: step.parent_run_id === step.run_id ? null : step.parent_run_id,
+    id: stepKey(step), runId: step.run_id, parentRunId: step.parent_run_id === step.run_id ? null : step.parent_run_id,
     kind: kindOf(step), name: nameOf(step), server: step.mcp_server, model: step.model,
     startMs, endMs: null, durationMs: null, state: "open", error: null,
     tokensIn: step.token_input, tokensOut: step.token_output, costUsd: step.cost_usd,

@@ -3,7 +3,7 @@ import { batch, computed, type ReadonlySignal, signal, type Signal } from "@prea
 import { ApiError, type Api, messageOf, type Params } from "../data/api.js";
 import { browserFeed } from "../data/browser.js";
 import type { Feed, FeedState } from "../data/feed.js";
-import { type Span, SpanStore } from "../model/spans.js";
+import { type Span, SpanStore, stepKey } from "../model/spans.js";
 import { ancestors, buildTree, collapsible, isGroup, type Row, type Tree, visibleRows } from "../model/tree.js";
 import type { Json } from "../model/payload.js";
 import type { Frame, JourneyPage, Run, Step, StepPayload } from "../model/types.js";
@@ -29,8 +29,10 @@ export interface RunStore {
   readonly newest: Signal<Span | null>;
   /** Latest time of any step; 0 without one. */
   readonly lastMs: Signal<number>;
+  /** By `stepKey`. */
   readonly payloads: Signal<ReadonlyMap<string, PayloadState>>;
-  spanOfEvent(eventId: string): Span | null;
+  /** By a step's key or its event id. */
+  spanOfStep(id: string): Span | null;
   toggle(spanId: string, folded?: boolean): void;
   foldAll(folded: boolean): void;
   /** Unfolds what hides a span. */
@@ -182,7 +184,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
 
   return {
     id: runId, run, loading, error, missing, feed: feedState, tree, rows, needle, collapsed, opened, follow, newest, lastMs, payloads,
-    spanOfEvent: (eventId) => spans.ofEvent(eventId),
+    spanOfStep: (id) => spans.ofStep(id),
     toggle(spanId, folded) {
       if (isGroup(spanId)) {
         const groups = new Set(opened.value);
@@ -211,12 +213,13 @@ export function createRunStore(options: RunStoreOptions): RunStore {
       if (needle.value !== "" && !rows.value.some((row) => row.id === spanId)) needle.value = "";
     },
     async loadPayload(step) {
-      const known = payloads.value.get(step.event_id);
+      const key = stepKey(step);
+      const known = payloads.value.get(key);
       if (known !== undefined && known.kind !== "failed") return;
-      const set = (state: PayloadState): void => void (payloads.value = new Map(payloads.value).set(step.event_id, state));
+      const set = (state: PayloadState): void => void (payloads.value = new Map(payloads.value).set(key, state));
       set({ kind: "loading" });
       try {
-        const answer = await api.get<StepPayload>(`${path}/steps/${encodeURIComponent(step.event_id)}/full`, {}, abort.signal);
+        const answer = await api.get<StepPayload>(`runs/${encodeURIComponent(step.run_id)}/steps/${encodeURIComponent(step.event_id)}/full`, {}, abort.signal);
         set({ kind: "ready", value: answer.full_payload as Json });
       } catch (failure) {
         if (!abort.signal.aborted) set({ kind: "failed", message: messageOf(failure) });

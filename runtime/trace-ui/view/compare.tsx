@@ -6,6 +6,7 @@ import { deltasOf, type Delta, mismatchOf, onlyIn } from "../model/comparison.js
 import { diffLines, diffWords } from "../model/diff.js";
 import { formatCost, formatDuration, formatMoment, formatNumber } from "../model/format.js";
 import { previewOf, titleOf } from "../model/run-list.js";
+import { stepKey } from "../model/spans.js";
 import type { ComparedRow, Comparison, Run, RunPage, StepPayload } from "../model/types.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
@@ -148,17 +149,17 @@ function CallRow({ row, top, selected, onSelect }: { row: ComparedRow; top: numb
 function PickedCall({ row, runs, onClose }: { row: ComparedRow; runs: readonly [string, string]; onClose: () => void }): JSX.Element {
   const app = useApp();
   const texts = useSignal<readonly [string, string] | null>(null);
-  const key = `${row.a?.event_id ?? ""} ${row.b?.event_id ?? ""}`;
+  const key = [row.a, row.b].map((call) => (call === null ? "" : stepKey(call))).join(" ");
   useEffect(() => {
     let current = true;
     texts.value = null;
-    const read = async (run: string, call: ComparedRow["a"]): Promise<string> => {
+    const read = async (call: ComparedRow["a"]): Promise<string> => {
       if (call === null) return "";
       if (call.payload_bytes === null) return call.summary;
-      const payload = await app.api.get<StepPayload>(`runs/${encodeURIComponent(run)}/steps/${encodeURIComponent(call.event_id)}/full`).then((answer) => answer.full_payload, () => null);
+      const payload = await app.api.get<StepPayload>(`runs/${encodeURIComponent(call.run_id)}/steps/${encodeURIComponent(call.event_id)}/full`).then((answer) => answer.full_payload, () => null);
       return payload === null ? call.summary : JSON.stringify(payload, null, 2).slice(0, 200_000);
     };
-    void Promise.all([read(runs[0], row.a), read(runs[1], row.b)]).then((read) => current && (texts.value = read));
+    void Promise.all([read(row.a), read(row.b)]).then((read) => current && (texts.value = read));
     return () => void (current = false);
   }, [key]);
   const parts = useMemo(() => (texts.value === null ? null : diffLines(texts.value[0], texts.value[1])), [texts.value]);
@@ -167,8 +168,8 @@ function PickedCall({ row, runs, onClose }: { row: ComparedRow; runs: readonly [
       <header class="inspector-head"><h2><Foreign text={(row.a ?? row.b)?.node ?? "call"} /></h2><IconButton name="close" label="Close" onClick={onClose} /></header>
       <div class="inspector-body" tabIndex={0} role="region" aria-label="Difference of the call">
         <p class="picked-links">
-          {row.a !== null && <button type="button" onClick={() => app.openRun(runs[0], row.a?.event_id ?? null)}>Open in A</button>}
-          {row.b !== null && <button type="button" onClick={() => app.openRun(runs[1], row.b?.event_id ?? null)}>Open in B</button>}
+          {row.a !== null && <button type="button" onClick={() => app.openRun(runs[0], row.a === null ? null : stepKey(row.a))}>Open in A</button>}
+          {row.b !== null && <button type="button" onClick={() => app.openRun(runs[1], row.b === null ? null : stepKey(row.b))}>Open in B</button>}
         </p>
         {[["A", row.a], ["B", row.b]].map(([name, call]) => typeof call === "object" && call !== null && call.error_message !== null && <p key={String(name)} class="bad">{String(name)}: <Foreign text={call.error_message} /></p>)}
         {parts === null ? <p class="quiet">Loading…</p> : <pre class="line-diff"><Parts parts={parts} /></pre>}

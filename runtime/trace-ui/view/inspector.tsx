@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { chatOf } from "../model/chat.js";
 import { formatBytes, formatClock, formatCost, formatDuration, formatNumber } from "../model/format.js";
 import { copyText, type Json, TEXT_LIMIT } from "../model/payload.js";
-import type { Span } from "../model/spans.js";
+import { type Span, stepKey } from "../model/spans.js";
 import type { Step } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
 import { ChatView } from "./chat.js";
@@ -20,7 +20,7 @@ const SMALL_BYTES = 64_000;
 export function Inspector({ store, stepId }: { store: RunStore; stepId: string }): JSX.Element {
   const app = useApp();
   store.tree.value;
-  const span = store.spanOfEvent(stepId);
+  const span = store.spanOfStep(stepId);
   return (
     <aside class="inspector" aria-label="Step" tabIndex={-1}>
       <h1 class="hidden narrow-only">Step of the run</h1>
@@ -82,18 +82,18 @@ function usePayload(store: RunStore, step: Step | null): void {
   const wanted = step !== null && step.blob_path !== null && (step.payload_bytes ?? 0) <= SMALL_BYTES;
   useEffect(() => {
     if (wanted && step !== null) void store.loadPayload(step);
-  }, [step?.event_id, wanted]);
+  }, [step === null ? null : stepKey(step), wanted]);
 }
 
 function valueOf(store: RunStore, step: Step | null): Json {
-  const state = step === null ? undefined : store.payloads.value.get(step.event_id);
+  const state = step === null ? undefined : store.payloads.value.get(stepKey(step));
   return state?.kind === "ready" ? state.value : null;
 }
 
 /** Payloads that are large or could not be read, below a chat made of the others. */
 function Pending({ store, span }: { store: RunStore; span: Span }): JSX.Element {
   const parts = [[span.start, "Input"], [span.end, "Output"]] as const;
-  return <>{parts.map(([step, title]) => step !== null && step.blob_path !== null && store.payloads.value.get(step.event_id)?.kind !== "ready" && <StepPart key={title} store={store} step={step} title={title} raw={false} needle="" />)}</>;
+  return <>{parts.map(([step, title]) => step !== null && step.blob_path !== null && store.payloads.value.get(stepKey(step))?.kind !== "ready" && <StepPart key={title} store={store} step={step} title={title} raw={false} needle="" />)}</>;
 }
 
 function Payloads({ store, span, raw }: { store: RunStore; span: Span; raw: boolean }): JSX.Element {
@@ -131,7 +131,7 @@ function Fact({ term, children }: { term: string; children: ComponentChildren })
 
 /** A step's summary, and its payload where it has one. */
 function StepPart({ store, step, title, raw, needle }: { store: RunStore; step: Step; title: string; raw: boolean; needle: string }): JSX.Element | null {
-  const state = store.payloads.value.get(step.event_id);
+  const state = store.payloads.value.get(stepKey(step));
   const has = step.blob_path !== null;
   const value = state?.kind === "ready" ? state.value : undefined;
   const text = useMemo(() => (value === undefined ? "" : JSON.stringify(value, null, 2)), [value]);

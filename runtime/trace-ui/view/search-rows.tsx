@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatAgo, formatMoment, formatNumber, shortId } from "../model/format.js";
+import { stepKey } from "../model/spans.js";
 import { snippetParts } from "../model/snippet.js";
 import { useApp } from "./context.js";
 import { COMMAND, type Command } from "./keys.js";
@@ -24,7 +25,7 @@ export function SearchRows(): JSX.Element {
   }, [to, hits.value.length]);
   const open = (index: number): void => {
     const hit = hits.value[index];
-    if (hit !== undefined) app.openRun(hit.run_id, hit.step.event_id);
+    if (hit !== undefined) app.openRun(hit.run_id, stepKey(hit.step));
   };
   const onCommand = (command: Command): void => {
     if (command === "enter") open(active.value);
@@ -56,7 +57,7 @@ export function SearchRows(): JSX.Element {
             const index = from + offset;
             const { step } = hit;
             return (
-              <div key={step.event_id} id={`hit-${index}`} class="hit-row" role="option" aria-selected={step.event_id === stepId} data-active={index === active.value} style={{ transform: `translateY(${index * ROW}px)` }}
+              <div key={stepKey(step)} id={`hit-${index}`} class="hit-row" role="option" aria-selected={stepKey(step) === stepId} data-active={index === active.value} style={{ transform: `translateY(${index * ROW}px)` }}
                 onClick={() => { active.value = index; open(index); }}>
                 <span class="hit-name"><Foreign text={step.tool_name ?? step.agent_name ?? step.model ?? step.event_type} /></span>
                 <span class="hit-type" data-error={step.error_message !== null}>{step.event_type.replaceAll("_", " ")}</span>

@@ -35,7 +35,7 @@ export function Waterfall({ store, summary }: { store: RunStore; summary: Summar
   const selected = useComputed(() => {
     const { stepId } = app.route.value;
     store.tree.value;
-    return stepId === null ? null : (store.spanOfEvent(stepId)?.id ?? null);
+    return stepId === null ? null : (store.spanOfStep(stepId)?.id ?? null);
   });
 
   const goTo = (id: string): void => {

@@ -1,5 +1,6 @@
 /** The store that the settings name; the code of the other one is not loaded. */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { makeFolder } from "../../base/make-folder.js";
 import type { Settings } from "../settings.js";
 import type { Prices } from "../record/prices.js";
 import { layoutOf } from "./sqlite/schema.js";
@@ -23,11 +24,11 @@ export async function openStore(settings: Settings, { log, onDeath }: OpenOption
   return openSqliteStore({ ...shared, layout: layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir), readers: settings.db_pool_size });
 }
 
-/** Tells who finds the directory in use where its service is; a database needs no such note. Returns what takes it back. */
+/** Writes the pid and address of this service into its data directory, for a command that finds it in use; a database needs no such note. Returns what removes it. */
 export async function leaveNote(settings: Settings, note: { readonly pid: number; readonly url: string | null }): Promise<() => Promise<void>> {
   if (settings.store !== "sqlite") return () => Promise.resolve();
   const { directory, instance } = layoutOf(settings.data_dir ?? "", settings.db_filename, settings.blob_subdir);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory, 0o700);
   await writeFile(instance, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   return () => rm(instance, { force: true });
 }

@@ -68,14 +68,28 @@ test("a step that comes twice counts once", () => {
   assert.equal(store.version, 1);
 });
 
+test("two runs may use one event id: both steps are shown, and each is found by its key", () => {
+  const { store, tree } = treeOf(steps(
+    ["chain_start", "root", null, 0, { event_id: "x" }],
+    ["tool_start", "a:1", "root", 10, { event_id: "x" }],
+    ["tool_end", "a:1", "root", 20, { event_id: "x:y" }],
+    ["tool_start", "a", "root", 30, { event_id: "1:x" }],
+  ));
+  assert.deepEqual(outline(tree), ["root open", "  a:1 ok", "  a open"]);
+  assert.equal(store.size, 4);
+  assert.deepEqual(["root:x", "a%3A1:x", "a:1:x"].map((key) => store.ofStep(key)?.name), ["root", "a:1", "a"]);
+  assert.equal(store.ofStep("x:y")?.name, "a:1", "an event id alone finds the first step that has it");
+  assert.equal(new Set(store.spans.map(({ id }) => id)).size, 3);
+});
+
 test("a step that is live closes the span that is open", () => {
   const store = new SpanStore();
   store.add(NESTED.slice(0, 4));
-  assert.equal(store.ofEvent("e3")?.state, "open");
+  assert.equal(store.ofStep("e3")?.state, "open");
   store.add(NESTED.slice(4, 5));
-  assert.equal(store.ofEvent("e3")?.state, "ok");
-  assert.equal(store.ofEvent("e4"), store.ofEvent("e3"), "both events name one span");
-  assert.equal(store.ofEvent("e3")?.durationMs, 30);
+  assert.equal(store.ofStep("e3")?.state, "ok");
+  assert.equal(store.ofStep("e4"), store.ofStep("e3"), "both events name one span");
+  assert.equal(store.ofStep("e3")?.durationMs, 30);
 });
 
 test("the service's own duration counts before the difference of the times", () => {

@@ -1,6 +1,6 @@
 /** One process writes a data directory. The lock is SQLite's own on a file, so it ends with the process, however that ends. */
-import { mkdirSync } from "node:fs";
 import Database from "better-sqlite3";
+import { makeFolder } from "../../../base/make-folder.js";
 import { StoreOpenError } from "../store.js";
 import { keepPrivate, type Layout } from "./schema.js";
 
@@ -10,9 +10,9 @@ export interface WriteLock {
 
 /** @throws StoreOpenError when another process holds it. */
 export function createWriteLock({ directory, lock: path }: Layout): WriteLock {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   let db: Database.Database | undefined;
   try {
+    makeFolder(directory, 0o700);
     keepPrivate(path);
     db = new Database(path, { timeout: 0 });
     db.exec("BEGIN EXCLUSIVE");

@@ -4,9 +4,10 @@
  * payloads by the step's sequence number; index.db what is derived from both and can be made again: full text, and
  * steps by id. Nothing random is indexed in traces.db, because every step would then dirty a page of its own.
  */
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
+import { makeFolder } from "../../../base/make-folder.js";
 import { StoreOpenError } from "../store.js";
 
 export type Db = Database.Database;
@@ -81,8 +82,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='', tokenize=
 /** Opens a file of the directory for writing, with the tables it must have. @throws StoreOpenError */
 export function openForWriting(layout: Layout, file: StoreFile): Db {
   const path = layout[file];
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return guarded(path, () => {
+    makeFolder(dirname(path), 0o700);
     keepPrivate(path);
     const db = new Database(path);
     db.pragma("page_size = 8192");
