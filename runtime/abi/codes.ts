@@ -88,6 +88,7 @@ export const CODES = defineCodes({
   TS0226: { severity: "warning", title: "directory without the tool's filters", message: "the directory of '{name}' is in another collection ({collection}), where the tool's static filters do not apply", help: "add resolve.static_filters with the conditions its records must meet" },
   TS0227: { severity: "warning", title: "expression needs an optional parameter", message: "the expression uses params.{name}, which is optional and has no default; a call without it fails", help: "give the parameter a default, or make it required" },
   TS0228: { severity: "error", title: "max_length of a parameter that is no text", message: "'{name}' has dtype {dtype}; max_length applies to texts only", help: "remove it, or limit a number with max" },
+  TS0229: { severity: "error", title: "key of another tenancy mode", message: "security.tenancy.{key} is read in mode {wanted} only, and the mode is {mode}", help: "write mode: {wanted}, or remove {key}" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to continue" },
@@ -162,7 +163,7 @@ export const CODES = defineCodes({
   VE001: { severity: "error", title: "authoring is on", message: "the enterprise profile forbids authoring.define_tool", help: "set authoring.define_tool to false or remove it" },
   VE002: { severity: "error", title: "tool without isolation", message: "the tool has neither request tenancy nor a static filter", help: "set security.tenancy, or add static_filters.must to the tool" },
   VE003: { severity: "error", title: "limit too high", message: "output.limit_max is {max}; the enterprise profile allows {limit}", help: "lower output.limit_max" },
-  VE004: { severity: "error", title: "endpoint written in the catalog", message: "'{key}' is written out; the enterprise profile wants an environment reference", help: "write an environment reference and keep the value in the file given with --env-file" },
+  VE004: { severity: "error", title: "endpoint written in the catalog", message: "'{key}' is written out; the enterprise profile wants an environment reference", help: "write an environment reference and keep the value in the file given with --env FILE" },
   VE005: { severity: "warning", title: "meta tools", message: "the enterprise profile expects a server without meta tools", help: "serve with --no-meta-tools, or declare profiles.enterprise, which turns them off" },
   VE006: { severity: "error", title: "public URL is not https", message: "the public URL '{url}' does not start with https://", help: "serve behind TLS and give its address with --public-url" },
   VE007: { severity: "warning", title: "local embeddings", message: "the default embedding provider is local; the enterprise profile expects a hosted one", help: "set defaults.embedding to a hosted or http provider" },
@@ -181,7 +182,7 @@ export const CODES = defineCodes({
   missing_env: {
     severity: "error", title: "missing environment value",
     message: "no value for {names}",
-    help: "add the line NAME=value to the file given with --env-file, or give the reference a default: ${NAME:-value}",
+    help: "add the line NAME=value to the file given with --env FILE, or give the reference a default: ${NAME:-value}",
   },
   tds_invalid: { severity: "error", title: "catalog is invalid", message: "{detail}" },
   internal: { severity: "error", title: "internal error", message: "internal error", rpc: -32603 },

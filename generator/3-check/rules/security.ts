@@ -25,6 +25,17 @@ export const switches: Rule = ({ catalog: { parsed } }, reporter) => {
   }
 };
 
+/**
+ * How a header is written says that the tenant comes from one. The names of claim and header may stay in any mode, for a
+ * catalog that switches between them.
+ */
+export const tenancyKeys: Rule = ({ catalog: { parsed, tenancy } }, reporter) => {
+  const written = parsed.value.security?.tenancy;
+  // Without a mode, `switches` reports the whole block.
+  if (written?.header_encoding === undefined || written.mode === undefined || tenancy.mode === "header") return;
+  reporter.report("TS0229", { key: "header_encoding", wanted: "header", mode: tenancy.mode }, { path: [...tenancy.at, "header_encoding"], on: "key" });
+};
+
 export const staticTenancy: Rule = ({ catalog }, reporter) => {
   if (catalog.tenancy.mode !== "static") return;
   for (const { name, at, kind, origin, staticFilters } of catalog.tools) {
