@@ -48,12 +48,12 @@ function visit(value: unknown, path: Path, secret: boolean, reporter: Reporter):
     const kind = findSecret(value, secret);
     if (kind === "default") {
       reporter.report("VB1003", { detail: `a default in '${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
-        severity: "warning", help: "keep the value in the file given with --env-file, and leave the default out of the reference",
+        severity: "warning", help: "keep the value in the file given with --env FILE, and leave the default out of the reference",
       });
     } else if (kind === "text") {
       const name = String(path.at(-1) ?? "value").toUpperCase().replace(/[^A-Z0-9]+/g, "_");
       reporter.report("VB1003", { detail: `'${formatPath(path)}' looks like a secret written in the catalog` }, { path }, {
-        severity: "error", help: `keep it in the file given with --env-file and write "\${${name}}" here`,
+        severity: "error", help: `keep it in the file given with --env FILE and write "\${${name}}" here`,
       });
     }
     return;

@@ -7,7 +7,7 @@ import { SERVE_FLAGS } from "../../runtime/config/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
 import { TRACE_OPTIONS } from "./trace-options.js";
 
-const ENV_FILE: OptionSpec = { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}; the process environment is not read" };
+const ENV_FILE: OptionSpec = { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
 const CATALOG = { name: "TOOLS.yaml", required: true } as const;
 

@@ -35,7 +35,7 @@ export interface CallContext {
   /** `--show-plan`: report the native query in the envelope. */
   readonly debug: boolean;
   readonly services: CallServices;
-  /** Told of steps that use no service; `null` when nobody watches. */
+  /** Receives the steps that use no service; `null` when nobody watches. */
   readonly watch: CallWatch | null;
 }
 

@@ -31,7 +31,7 @@ export function fillProgram(program: Open, env: Env): FilledProgram {
   for (const part of open) fill(part, env, missing);
   if (missing.size > 0) {
     const names = [...missing].sort();
-    throw new ToolError("missing_env", `no value for ${names.join(", ")}: add the line ${names[0]}=value to the file given with --env-file`, { names });
+    throw new ToolError("missing_env", `no value for ${names.join(", ")}: add the line ${names[0]}=value to the file given with --env FILE`, { names });
   }
   return { connections, embeddings, settings, guard: open.length === 0 ? asWritten : guardFiller(env) };
 }

@@ -7,7 +7,7 @@ import type { Flag } from "./flags.js";
 
 export const SERVE_FLAGS: readonly Flag[] = [
   { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
-  { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}; the process environment is not read" },
+  { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" },
   { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
   { name: "auth", value: "MODE", help: "none (loopback only)" },
   { name: "allow-origin", value: "ORIGIN,…", help: "browser origins to answer beside loopback and the server's own" },

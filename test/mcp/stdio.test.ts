@@ -238,7 +238,7 @@ test("values that a program needs and no env file gives are named, exit 2", asyn
   const notes: string[] = [];
   const io = { stdin: new PassThrough(), takeStdout: () => new PassThrough(), print: () => undefined, note: (text: string) => void notes.push(text), stop: AbortSignal.abort(), environment: {}, now: () => 0 };
   assert.equal(await run([{ name: "tools", program }], ["--env-file", file], io), 2);
-  assert.deepEqual(notes, ["toolsrv: no value for FIXTURE_PATH: add the line FIXTURE_PATH=value to the file given with --env-file\n"]);
+  assert.deepEqual(notes, ["toolsrv: no value for FIXTURE_PATH: add the line FIXTURE_PATH=value to the file given with --env FILE\n"]);
   assert.equal(await run([{ name: "tools", program }], ["--env-file", `${file}.missing`], io), 2);
   assert.match(notes.at(-1) ?? "", /--env .*missing: no such file/);
 });
