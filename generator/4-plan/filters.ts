@@ -1,9 +1,10 @@
 /** Static filters become the guard; parameters with a path or an operator become bindings. */
 import { comparesInstants, type ComparisonOp, type FilterTemplate, type Op } from "../../runtime/abi/filter.js";
-import type { Binding, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
+import type { Binding, ConnectionPlan, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
+import { routeOf } from "./routes.js";
 
 /**
  * What `must_not` means: each entry is turned into its opposite and ANDed.
@@ -45,6 +46,7 @@ export interface BindingScope {
   readonly target: ResolvedTarget | null;
   readonly staticFilters: ResolvedStaticFilters;
   readonly tenant: TenantPlan | undefined;
+  readonly connections: { readonly [name: string]: ConnectionPlan };
 }
 
 /** One binding for each parameter that filters, in catalog order; a parameter without path and operator is a plain argument. */
@@ -77,7 +79,7 @@ export function withDtypes(filter: FilterTemplate, parameters: readonly Resolved
 }
 
 /** A directory has its own guard and, in the tool's own collection, the tool's too: a caller is never offered a name of a record they cannot read. */
-function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant }: BindingScope): ResolvePlan | undefined {
+function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant, connections }: BindingScope): ResolvePlan | undefined {
   const resolve = parameter.resolve;
   if (resolve === null || resolve.kind !== "directory") return undefined;
   const own = typeof target?.collection === "string" ? target.collection : undefined;
@@ -86,6 +88,7 @@ function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant
   if (connection === undefined || collection === undefined) {
     throw new CompilerBug(`directory of parameter '${parameter.name}' has no connection or collection`);
   }
+  const plan = connections[connection];
   const isOwn = connection === target?.connection && collection === own;
   return compact<ResolvePlan>({
     connection,
@@ -97,5 +100,6 @@ function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant
     known: unlessEmpty(parameter.enum ?? []),
     guard: guardOf(isOwn ? bothOf(staticFilters, resolve.staticFilters) : resolve.staticFilters),
     tenant,
+    route: plan === undefined ? undefined : routeOf(plan),
   });
 }

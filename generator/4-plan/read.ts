@@ -38,6 +38,6 @@ export function readPlan(tool: ResolvedTool, target: ResolvedTarget | null, scop
     guard: guardOf(tool.staticFilters),
     tenant,
     route: routeOf(connection),
-    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant }),
+    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant, connections: scope.connections }),
   });
 }

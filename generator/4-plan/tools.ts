@@ -7,7 +7,7 @@ import { guardOf } from "./filters.js";
 import { pipelinePlan } from "./pipeline.js";
 import { queryPlan, rerankPlan } from "./query.js";
 import { outputPlan, readPlan, type PlanScope } from "./read.js";
-import { tenantOf } from "./routes.js";
+import { routeOf, tenantOf } from "./routes.js";
 
 /** How many rows a call may ask for; `null` for the kinds that advertise no limit. */
 export function limitOf(tool: ResolvedTool): LimitPlan | null {
@@ -61,12 +61,14 @@ function metaPlan(tool: ResolvedTool, scope: PlanScope): MetaPlan {
   const target = tool.target;
   const connection = scope.resolved.connections.find(({ name }) => name === target?.connection);
   if (connection === undefined) throw new CompilerBug(`meta tool '${tool.name}' has no connection`);
+  const plan = scope.connections[connection.name];
   return compact<MetaPlan>({
     kind: "meta",
     connection: connection.name,
     allowed: connection.builtinDefaults.collections ?? undefined,
     guard: guardOf(connection.builtinDefaults.staticFilters),
     tenant: tenantOf(scope.resolved.tenancy),
+    route: plan === undefined ? undefined : routeOf(plan),
   });
 }
 

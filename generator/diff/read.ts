@@ -25,8 +25,8 @@ export function readOf(plan: ToolPlan): Read {
   return { connection, collection, allowed, guard, tenant, route, bind, query, filter };
 }
 
-function metaRead({ connection, allowed, guard, tenant }: MetaPlan): Read {
-  return { connection, collection: null, allowed: allowed ?? null, guard, tenant, route: undefined, bind: [], query: undefined, filter: undefined };
+function metaRead({ connection, allowed, guard, tenant, route }: MetaPlan): Read {
+  return { connection, collection: null, allowed: allowed ?? null, guard, tenant, route, bind: [], query: undefined, filter: undefined };
 }
 
 export function outputOf(plan: ToolPlan): OutputPlan | undefined {

@@ -7,7 +7,7 @@ import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { Filter } from "../../runtime/abi/filter.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { BackendName, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
-import type { Adapter, AdapterModule } from "../../runtime/adapters/adapter.js";
+import type { Adapter, AdapterModule, Route } from "../../runtime/adapters/adapter.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { compileNative } from "../compile.js";
 
@@ -66,17 +66,19 @@ function someone(plan: ToolPlan): Principal {
 
 /** Requests to a store that this version cannot open: its filter compiler is there, its client is not. */
 function plainly(backend: BackendName): AdapterModule["explain"] {
+  const address = (route: Route | undefined): { readonly [key: string]: Json } => (route === undefined ? {} : { route: { ...route } });
   const native = (filter: Filter | null): Json => (filter === null ? "all" : compileNative(backend, filter)) as Json;
   return (request) => {
     if ("search" in request) {
-      const { collection, mode, filter, limit } = request.search;
-      return { collection, mode, filter: native(filter), limit };
+      const { collection, mode, filter, limit, route } = request.search;
+      return { collection, ...address(route), mode, filter: native(filter), limit };
     }
     if ("fetch" in request) {
-      const { collection, filter, limit, offset } = request.fetch;
-      return { collection, filter: native(filter), limit, offset };
+      const { collection, filter, limit, offset, route } = request.fetch;
+      return { collection, ...address(route), filter: native(filter), limit, offset };
     }
-    return { collection: request.count.collection, filter: native(request.count.filter) };
+    const { collection, filter, route } = request.count;
+    return { collection, ...address(route), filter: native(filter) };
   };
 }
 
@@ -98,8 +100,8 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
       write("fetch", explain({ fetch }));
       return { rows: [], exact: true };
     },
-    count: async (collection, filter) => {
-      write("count", explain({ count: { collection, filter } }));
+    count: async (collection, filter, _signal, route) => {
+      write("count", explain({ count: { collection, filter, ...(route === undefined ? {} : { route }) } }));
       return 0;
     },
     sample: async () => [],
@@ -107,7 +109,7 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
   };
 }
 
-function recordingServices(program: Program, guard: CallServices["guard"], into: NativeQuery[]): CallServices {
+function recordingServices(program: Program, shown: Pick<CallServices, "guard" | "route">, into: NativeQuery[]): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
@@ -122,7 +124,7 @@ function recordingServices(program: Program, guard: CallServices["guard"], into:
     },
     explain: () => null,
     now: () => 0,
-    guard,
+    ...shown,
     once<T>(part: object, make: () => T): T {
       if (!parts.has(part)) parts.set(part, make());
       return parts.get(part) as T;
@@ -130,11 +132,11 @@ function recordingServices(program: Program, guard: CallServices["guard"], into:
   };
 }
 
-/** Guards as the query shows them: a reference without a value stands as it is written in the catalog. */
-function guardsOf(program: Program, env: Env): CallServices["guard"] {
+/** Guards and routes as the query shows them: a reference without a value is shown as the catalog writes it. */
+function shownParts(program: Program, env: Env): Pick<CallServices, "guard" | "route"> {
   const names = Object.values(program.plans).flatMap((plan) => missingNames(plan, env));
   const values = new Map([...env, ...names.map((name) => [name, `\${${name}}`] as const)]);
-  return (guard) => fill(guard, values, new Set()) as Filter;
+  return { guard: (guard) => fill(guard, values, new Set()) as Filter, route: (route) => fill(route, values, new Set()) as Route };
 }
 
 /**
@@ -147,7 +149,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, guardsOf(program, env), queries), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, shownParts(program, env), queries), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

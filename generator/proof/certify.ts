@@ -106,8 +106,6 @@ function routesOf(branch: string, place: Json, connection: string, catalog: Json
   const { backend } = written;
   const carried: readonly string[] = Object.entries(CAPABILITIES).find(([name]) => name === backend)?.[1].routes ?? [];
   const keys = carried.filter((key) => typeof written[key] === "string");
-  // Counting collections by name, and directories, read through the connection itself, whose settings are compared.
-  if (branch === "count-each" || branch.startsWith("directory:")) return keys;
   const route = isRecord(place["route"]) ? place["route"] : {};
   for (const key of keys) if (!sameAsWritten(route[key], written[key])) missing(branch, `the ${key} of the connection`);
   for (const key of Object.keys(route)) if (!keys.includes(key)) missing(branch, `the route '${key}', which no request of this backend carries out,`);

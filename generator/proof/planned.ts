@@ -22,7 +22,7 @@ const KEYS: { readonly [kind: string]: readonly string[] } = {
   lookup: ["kind", ...READ, "rows", "output", "deadline_s"],
   count: ["kind", ...READ, "deadline_s"],
   pipeline: ["kind", "retrieve", "steps", "rerank", "limit", "output", "deadline_s"],
-  meta: ["kind", "connection", "allowed", "guard", "tenant", "deadline_s"],
+  meta: ["kind", "connection", "allowed", "guard", "tenant", "route", "deadline_s"],
   retrieve: [...READ, "query", "filter", "overfetch_factor", "max_candidates"],
   binding: ["arg", "path", "op", "dtype", "resolve"],
   directory: ["connection", "collection", "field", "min_confidence", "max_candidates", "cache_ttl_s", "known", "guard", "tenant", "route"],

@@ -2,13 +2,13 @@
  * One tool call as generated handlers see it, and what the compiler hands to `serve`.
  * Types only; the functions behind them are in runtime/call and runtime/serve.
  */
-import type { AdapterModule } from "../adapters/adapter.js";
+import type { AdapterModule, Route } from "../adapters/adapter.js";
 import type { ToolError } from "./errors.js";
 import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
-import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan } from "./plan.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
 import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
@@ -60,6 +60,8 @@ export interface CallServices {
   now(): number;
   /** A guard of a plan with its references filled. */
   guard(guard: Guard): Filter;
+  /** A route of a plan with its references filled. */
+  route(route: RoutePlan): Route;
   /** What `make` returns for this part of a plan, made on first use and kept as long as the program. */
   once<T>(part: object, make: () => T): T;
 }

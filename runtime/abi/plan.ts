@@ -94,6 +94,8 @@ export interface ResolvePlan {
   readonly guard?: Guard;
   /** Request tenancy of the directory read. */
   readonly tenant?: TenantPlan;
+  /** The part of the directory's connection that is read. */
+  readonly route?: RoutePlan;
 }
 
 /** The collection is fixed, or (multi-collection built-ins) named by an argument; `allowed` absent means any. */
@@ -255,6 +257,7 @@ export interface MetaPlan extends TimedPlan {
   /** Default static filters of the connection's built-ins, applied to each count. */
   readonly guard?: Guard;
   readonly tenant?: TenantPlan;
+  readonly route?: RoutePlan;
 }
 
 export type ToolPlan = SearchPlan | ScrollPlan | LookupPlan | CountPlan | PipelinePlan | MetaPlan;

@@ -96,5 +96,5 @@ export interface AdapterModule {
   readonly backend: BackendName;
   open(settings: Settings, options: OpenOptions): Promise<Adapter>;
   /** The native query that `search`/`fetch`/`count` would send; pure, for `explain` and `--show-plan`. */
-  explain(request: { readonly search: SearchRequest } | { readonly fetch: FetchRequest } | { readonly count: { readonly collection: string; readonly filter: Filter | null } }): Json;
+  explain(request: { readonly search: SearchRequest } | { readonly fetch: FetchRequest } | { readonly count: { readonly collection: string; readonly filter: Filter | null; readonly route?: Route } }): Json;
 }

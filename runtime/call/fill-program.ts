@@ -2,7 +2,8 @@
 import type { Program, ServePlan } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
 import type { Filter } from "../abi/filter.js";
-import type { ConnectionPlan, EmbeddingPlan, Guard, Json, ToolPlan } from "../abi/plan.js";
+import type { Route } from "../adapters/adapter.js";
+import type { ConnectionPlan, EmbeddingPlan, Guard, Json, RoutePlan, ToolPlan } from "../abi/plan.js";
 import { fill, hasReferences, type Env } from "../abi/references.js";
 
 type Open = Pick<Program, "connections" | "embeddings" | "settings" | "plans">;
@@ -16,6 +17,8 @@ export interface FilledProgram {
   readonly settings: ServePlan;
   /** A guard of any plan of the program. Most programs have none with references: then it is the guard itself. */
   guard(guard: Guard): Filter;
+  /** A route of any plan of the program. */
+  route(route: RoutePlan): Route;
 }
 
 /**
@@ -33,33 +36,30 @@ export function fillProgram(program: Open, env: Env): FilledProgram {
     const names = [...missing].sort();
     throw new ToolError("missing_env", `no value for ${names.join(", ")}: add the line ${names[0]}=value to the file given with --env FILE`, { names });
   }
-  return { connections, embeddings, settings, guard: open.length === 0 ? asWritten : guardFiller(env) };
+  const guard = open.length === 0 ? (part: Guard) => part as Filter : filler<Guard, Filter>(env);
+  return { connections, embeddings, settings, guard, route: filler<RoutePlan, Route>(env) };
 }
 
-function asWritten(guard: Guard): Filter {
-  return guard as Filter;
-}
-
-/** Filled by content, once for each guard: a handler may hold another copy of the plan than the program does. */
-function guardFiller(env: Env): FilledProgram["guard"] {
-  const filled = new WeakMap<Guard, Filter>();
-  return (guard) => {
-    const before = filled.get(guard);
+/** Filled by content, once for each part: a handler may hold another copy of the plan than the program does. */
+function filler<Part extends object, Filled>(env: Env): (part: Part) => Filled {
+  const filled = new WeakMap<Part, Filled>();
+  return (part) => {
+    const before = filled.get(part);
     if (before !== undefined) return before;
     const missing = new Set<string>();
-    const made = fill(guard, env, missing) as Filter;
-    // Fails closed: a guard that is not one of the program's may need a value that was not asked for at start.
+    const made = fill(part, env, missing) as Filled;
+    // Fails closed: a part that is not one of the program's may need a value that was not asked for at start.
     if (missing.size > 0) throw new ToolError("missing_env", `no value for ${[...missing].join(", ")}`);
-    filled.set(guard, made);
+    filled.set(part, made);
     return made;
   };
 }
 
 /** Everything of a tool's plan that may hold references. */
 function openPartsOf(plan: ToolPlan): readonly unknown[] {
-  if (plan.kind === "meta") return [plan.guard];
+  if (plan.kind === "meta") return [plan.guard, plan.route];
   const read = plan.kind === "pipeline" ? plan.retrieve : plan;
-  const directories = read.bind.flatMap(({ resolve }) => (resolve?.guard === undefined ? [] : [resolve.guard]));
+  const directories = read.bind.flatMap(({ resolve }) => [resolve?.guard, resolve?.route]);
   const query = "query" in read ? read.query?.expand?.config : undefined;
   const rerank = "rerank" in plan ? plan.rerank?.config : undefined;
   return [read.guard, read.route, query, rerank, ...directories];

@@ -183,6 +183,7 @@ function observedServices(program: Program, services: CallServices, watch: CallW
     explain: (connection, request) => services.explain(connection, request),
     now: services.now,
     guard: services.guard,
+    route: services.route,
     once: (part, make) => services.once(part, make),
   };
 }
@@ -196,7 +197,7 @@ function observedAdapter(adapter: Adapter, connection: string, backend: string, 
     describe: (collection, signal) => adapter.describe(collection, signal),
     search: (request, signal) => reported(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length),
     fetch: (request, signal) => reported(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length),
-    count: (collection, filter, signal) => reported(step("count", collection), adapter.count(collection, filter, signal), (total) => total),
+    count: (collection, filter, signal, route) => reported(step("count", collection), adapter.count(collection, filter, signal, route), (total) => total),
     sample: (collection, n, signal) => adapter.sample(collection, n, signal),
     close: () => adapter.close(),
   };

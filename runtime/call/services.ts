@@ -40,6 +40,7 @@ export function createServices(program: Program, filled: FilledProgram, now: () 
     },
     now,
     guard: filled.guard,
+    route: filled.route,
     once<T>(part: object, make: () => T): T {
       if (!parts.has(part)) parts.set(part, make());
       return parts.get(part) as T;

@@ -25,7 +25,6 @@ export function checkSupported(program: Program): void {
 function firstUnsupported(plan: ToolPlan): string | null {
   if (plan.kind === "meta") return null;
   const read = plan.kind === "pipeline" ? plan.retrieve : plan;
-  if (read.route !== undefined) return "route guards";
   if ("rerank" in plan && plan.rerank !== undefined) return "rerank";
   return "query" in read && read.query?.expand !== undefined ? "query.expand" : null;
 }

@@ -178,4 +178,23 @@ test("a route counts only where the backend's requests carry it out", () => {
   assert.match(problems[0]?.guard ?? "", /the route 'namespace', which no request of this backend carries out/);
 });
 
+test("the native tenant of a connection is demanded of every read: directories and the counts of a list of collections too", () => {
+  const text = [
+    'tds_version: "2"', "connections:", "  main: { backend: weaviate, url: \"${KEY}\", tenant: eu, builtin_tools: { list_collections: true } }",
+    "  names: { backend: weaviate, url: \"${KEY}\", tenant: people }", "defaults: { embedding: local/hashing-256 }", "tools:",
+    "  - name: count_them", "    kind: count", "    description: Count the records of an owner. Use it for questions about numbers.", "    target: { connection: main, collection: things }",
+    "    parameters:", "      - { name: owner, dtype: keyword, path: owner, op: eq, description: Whose records, resolve: { kind: directory, connection: names, collection: people, field: name } }", "",
+  ].join("\n");
+  const { value, diagnostics } = compiled(text, { unfilled: true });
+  assert.ok(value, JSON.stringify(diagnostics));
+  const planned = JSON.stringify(value.plans.tools);
+  assert.equal(prove(text, value.plans, { tools: JSON.parse(planned) as unknown }).problems.length, 0);
+  const routes = [...planned.matchAll(/,"route":\{[^}]*\}/g)].map((found) => ({ at: found.index, text: found[0] }));
+  assert.deepEqual(routes.map((route) => route.text).sort(), [',"route":{"tenant":"eu"}', ',"route":{"tenant":"eu"}', ',"route":{"tenant":"people"}']);
+  for (const { at, text: route } of routes) {
+    const changed = planned.slice(0, at) + planned.slice(at + route.length);
+    assert.match(prove(text, value.plans, { tools: JSON.parse(changed) as unknown }).problems[0]?.guard ?? "", /the tenant of the connection/);
+  }
+});
+
 test.run();

@@ -7,6 +7,7 @@ import { andAll, compareText, type Filter } from "../../abi/filter.js";
 import { ownOnly } from "../../abi/params.js";
 import { covers, readField } from "../../base/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../../abi/plan.js";
+import { routeOf } from "../steps/search.js";
 import { prepareNeedle, similarity } from "./similarity.js";
 import { tenantCondition } from "../steps/tenant.js";
 
@@ -163,7 +164,8 @@ async function readEntries(plan: ResolvePlan, filter: Filter | null, call: CallC
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const adapter = await call.services.adapter(plan.connection);
   const fields = [plan.field.split(".")[0] ?? plan.field];
-  const { rows } = await adapter.fetch({ collection: plan.collection, filter, limit: plan.max_candidates, offset: 0, fields }, signal);
+  const route = routeOf(plan, call);
+  const { rows } = await adapter.fetch({ collection: plan.collection, filter, limit: plan.max_candidates, offset: 0, fields, ...(route === undefined ? {} : { route }) }, signal);
   const entries = new Set(rows.map((row) => readField(row, plan.field)).filter((value) => typeof value === "string"));
   return [...entries].map((entry) => ({ entry, normal: normalize(entry) }));
 }

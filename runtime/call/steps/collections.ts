@@ -3,6 +3,7 @@ import type { CallContext, CallRows } from "../../abi/call.js";
 import type { MetaPlan } from "../../abi/plan.js";
 import { isBackendError } from "../../abi/errors.js";
 import { bindFilter } from "./bind.js";
+import { routeOf } from "./search.js";
 
 /** Warning for a collection whose records could not be counted; its count is null. */
 const NOT_COUNTED = "VB4003";
@@ -13,11 +14,12 @@ export async function collections(plan: MetaPlan, call: CallContext): Promise<Ca
   const filter = bindFilter({ ...plan, bind: [] }, {}, call);
   const adapter = await call.services.adapter(plan.connection);
   const { allowed } = plan;
+  const route = routeOf(plan, call);
   const names = (await adapter.collections(signal)).filter((name) => allowed === undefined || allowed.includes(name));
   const rows = await Promise.all(
     names.map(async (collection) => {
       try {
-        return { collection, approx_count: await adapter.count(collection, filter, signal) };
+        return { collection, approx_count: await adapter.count(collection, filter, signal, route) };
       } catch (error) {
         if (!isBackendError(error)) throw error;
         call.warnings.push(NOT_COUNTED);

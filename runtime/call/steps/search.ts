@@ -1,9 +1,9 @@
 /** Reading a store for one bound request: the vector search and the reads without one. */
-import type { Adapter, FetchRequest, RowSet, SearchRequest } from "../../adapters/adapter.js";
+import type { Adapter, FetchRequest, Route, RowSet, SearchRequest } from "../../adapters/adapter.js";
 import type { BoundRead, CallContext, CallRows } from "../../abi/call.js";
 import { isBackendError, ToolError } from "../../abi/errors.js";
 import type { Row } from "../../abi/filter.js";
-import type { Json, QueryPlan } from "../../abi/plan.js";
+import type { Json, QueryPlan, RoutePlan } from "../../abi/plan.js";
 
 /** Weight of the dense part in hybrid mode where the catalog says nothing. */
 const DEFAULT_ALPHA = 0.5;
@@ -29,14 +29,16 @@ export async function lookup(bound: BoundRead, call: CallContext): Promise<CallR
 export async function count(bound: BoundRead, call: CallContext): Promise<CallRows> {
   const { signal } = call;
   const adapter = await call.services.adapter(bound.plan.connection);
-  const total = await adapter.count(bound.collection, bound.filter, signal);
-  const native = () => ({ count: { collection: bound.collection, filter: bound.filter } });
+  const route = routeOf(bound.plan, call);
+  const total = await adapter.count(bound.collection, bound.filter, signal, route);
+  const native = () => ({ count: { collection: bound.collection, filter: bound.filter, ...(route === undefined ? {} : { route }) } });
   return { rows: [{ count: total }], exact: true, searchMode: "none", mayBeIncomplete: false, total, compiledQuery: explain(bound, call, native) };
 }
 
 async function searchText(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
   const { signal } = call;
   const [adapter, embedded] = await Promise.all([call.services.adapter(bound.plan.connection), embedText(query.embedding, text, call)]);
+  const route = routeOf(bound.plan, call);
   const request: SearchRequest = {
     collection: bound.collection,
     vector: embedded.vector,
@@ -48,6 +50,7 @@ async function searchText(bound: BoundRead, query: QueryPlan, text: string, call
     fields: fieldsHint(bound, call),
     embeddedBy: embedded.by,
     ...(query.ef === undefined ? {} : { ef: query.ef }),
+    ...(route === undefined ? {} : { route }),
   };
   const found = await adapter.search(request, signal);
   const rows = query.min_score === undefined ? found.rows : aboveScore(found.rows, query.min_score);
@@ -57,15 +60,21 @@ async function searchText(bound: BoundRead, query: QueryPlan, text: string, call
 async function fetchRows(bound: BoundRead, call: CallContext): Promise<CallRows> {
   const { signal } = call;
   const adapter: Adapter = await call.services.adapter(bound.plan.connection);
-  const request: FetchRequest = { collection: bound.collection, filter: bound.filter, limit: bound.limit, offset: 0, fields: fieldsHint(bound, call) };
+  const route = routeOf(bound.plan, call);
+  const request: FetchRequest = { collection: bound.collection, filter: bound.filter, limit: bound.limit, offset: 0, fields: fieldsHint(bound, call), ...(route === undefined ? {} : { route }) };
   return toCallRows(await adapter.fetch(request, signal), "none", explain(bound, call, () => ({ fetch: request })));
+}
+
+/** The part of the store that a plan reads, its references filled; `undefined` where the plan names none. */
+export function routeOf({ route }: { readonly route?: RoutePlan }, call: CallContext): Route | undefined {
+  return route === undefined ? undefined : call.services.route(route);
 }
 
 function toCallRows({ rows, exact }: RowSet, searchMode: CallRows["searchMode"], compiledQuery: Json): CallRows {
   return { rows, exact, searchMode, mayBeIncomplete: false, compiledQuery };
 }
 
-/** Rows without a score are kept: the threshold speaks of similarity, and they have none. */
+/** Rows without a score are kept: the threshold is about similarity, and they have none. */
 function aboveScore(rows: readonly Row[], minScore: number): readonly Row[] {
   return rows.filter(({ _score }) => typeof _score !== "number" || _score >= minScore);
 }
