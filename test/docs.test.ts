@@ -28,15 +28,46 @@ test("every link of a document leads to a file", () => {
   assert.deepEqual(dead, []);
 });
 
-test("every row of docs/decisions.md has four cells and names a test that exists", () => {
-  const { exists } = createTestIndex();
-  const rows = read("docs/decisions.md").split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| Subject"));
-  assert.ok(rows.length > 0);
-  const wrong = rows.filter((row) => {
-    const cells = row.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
-    return cells.length !== 4 || cells[3]?.split(/; (?=\S+\.test\.ts: )/).every((id) => exists(`test/${id}`)) !== true;
+/** Sections of one level (`## ` or `### `) of a page: title and text up to the next heading of that level or above. */
+function sections(page: string, level: 2 | 3): readonly { readonly title: string; readonly text: string }[] {
+  const marks = "#".repeat(level);
+  return [...page.matchAll(new RegExp(`^${marks} (.+)\\n((?:(?!#{2,${level}} ).*\\n)*)`, "gm"))].map(([, title = "", text = ""]) => ({ title, text }));
+}
+
+/** What is wrong with a page of decisions; empty if each has a title of its own, a text and tests that exist. */
+function decisionProblems(page: string, exists: (id: string) => boolean): readonly string[] {
+  const decisions = sections(page, 3);
+  return decisions.flatMap(({ title, text }, index) => {
+    const lines = text.split("\n").filter((line) => line !== "");
+    const tests = lines.filter((line) => line.startsWith("Test: ")).map((line) => line.slice("Test: ".length));
+    return [
+      ...(decisions.findIndex((other) => other.title === title) < index ? [`${title}: two decisions have this title`] : []),
+      ...(lines[0] === undefined || lines[0].startsWith("Test: ") ? [`${title}: says nothing`] : []),
+      ...(tests.length === 0 ? [`${title}: names no test`] : []),
+      ...tests.filter((id) => !exists(`test/${id}`)).map((id) => `${title}: no such test: ${id}`),
+    ];
   });
-  assert.deepEqual(wrong, []);
+}
+
+test("every decision of docs/decisions.md has a text and names tests that exist", () => {
+  const page = read("docs/decisions.md");
+  assert.ok(sections(page, 3).length > 200);
+  assert.deepEqual(decisionProblems(page, createTestIndex().exists), []);
+});
+
+test("a decision without a text, without a test or with a test that does not exist is found", () => {
+  const decision = (text: string): readonly string[] => decisionProblems(`# Decisions\n\n## Room\n\n### Title\n\n${text}\n`, createTestIndex().exists);
+  assert.deepEqual(decision("What.\n\nTest: docs.test.ts: every link of a document leads to a file\n"), []);
+  assert.deepEqual(decision("What.\n\nTest: docs.test.ts: this test does not exist\n"), ["Title: no such test: docs.test.ts: this test does not exist"]);
+  assert.deepEqual(decision("What.\n"), ["Title: names no test"]);
+  assert.deepEqual(decision("Test: docs.test.ts: every link of a document leads to a file\n"), ["Title: says nothing"]);
+});
+
+test("the table of contents of docs/decisions.md names its rooms, in their order", () => {
+  const page = read("docs/decisions.md");
+  const anchor = (title: string): string => title.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+  const listed = page.split("\n").filter((line) => line.startsWith("- ["));
+  assert.deepEqual(listed, sections(page, 2).map(({ title }) => `- [${title}](#${anchor(title)})`));
 });
 
 test("every toolsrv command that a document shows is one", () => {

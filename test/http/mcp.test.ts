@@ -96,7 +96,7 @@ test("an invalid message is 400 with -32600 and its id", async () => {
   assert.deepEqual([JSON.parse(answer.body).error.code, JSON.parse(answer.body).id], [-32600, "a"]);
 });
 
-test("without a version header the peer speaks 2025-03-26: batches, no structured content", async () => {
+test("without a version header the peer speaks 2025-03-26: batches, and structured content too", async () => {
   const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "echo", arguments: { text: "x" } } };
   const batch = JSON.parse((await post(text([JSON.parse(ping), call]))).body);
   assert.deepEqual(batch.map((one: { id: number }) => one.id), [1, 2]);
