@@ -69,7 +69,7 @@ schemathesis: build
 
 # Writes what golden cases expect anew: read the diff before it is committed.
 golden: build
-	@UPDATE=1 node dist/test/lib/run.js golden emit/migrate emit/projects mcp/wire
+	@UPDATE=1 node dist/test/lib/run.js golden emit/migrate emit/projects mcp/wire layout
 
 demo: build
 	@node dist/bench/demo/main.js

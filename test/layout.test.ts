@@ -1,186 +1,19 @@
-/** Who may import whom: the table of docs/architecture.md, held against every import of the repository. */
+/**
+ * Who may import whom: the rules of lib/import-rules.ts checked against every import of the repository, and the page
+ * docs/architecture.md checked against the rules and the folders. UPDATE=1 (`make golden`) rewrites the page's table.
+ */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 import ts from "typescript";
 import { repo } from "./lib/repo.js";
 import { BACKENDS } from "../runtime/abi/plan.js";
+import { PUBLIC_ABI, RULES, rulesTable } from "./lib/import-rules.js";
 import { suite } from "./lib/suite.js";
 
 const test = suite("layout");
 
-interface Rule {
-  /** Files the rule is about; of several that match, the first one counts. */
-  readonly files: string;
-  /** Folder whose files they may import too, as a number of path segments; 0 means no other file. */
-  readonly room: 0 | 1 | 2 | 3;
-  /** Files of other rooms that they may import. */
-  readonly may: readonly string[];
-  /** Files that they may import as types only. */
-  readonly mayTypes?: readonly string[];
-  /** Files that they may import by `await import()`, or as types. */
-  readonly mayLater?: readonly string[];
-  /** Packages they may import; Node's own modules are free. */
-  readonly packages: readonly string[] | "any";
-  readonly because: string;
-}
-
-const DOOR = "runtime/abi/index.ts";
-/** The abi, and the pure helpers below it, which every room may use. */
-const ABI = "runtime/{abi,base}/*.ts";
-/** Compiler files that belong to no phase. */
-const SHARED = "generator/{ir,diagnostics,host,bug,expression,literal-reader}.ts";
-
-const RULES: readonly Rule[] = [
-  {
-    files: DOOR, room: 2, may: ["runtime/call/**", "runtime/serve/**"], packages: ["zod"],
-    because: "the door re-exports, by an explicit list, what generated code may use",
-  },
-  {
-    files: "runtime/base/*.ts", room: 2, may: [], packages: ["re2js"],
-    because: "base holds pure helpers that know nothing of ours",
-  },
-  {
-    files: "runtime/abi/*.ts", room: 2, may: ["runtime/base/*.ts"], mayTypes: ["runtime/adapters/adapter.ts", "runtime/embed/embedder.ts"], packages: ["zod"],
-    because: "the abi is what both sides know: zod, itself, base, and the types of the two interfaces",
-  },
-  {
-    files: "runtime/config/*.ts", room: 2, may: [ABI, "runtime/observe/log.ts"], packages: ["smol-toml", "yaml"],
-    because: "flags, env files and settings are read in one place, for both servers and the command line; yaml only by a lazy import, for a settings file",
-  },
-  {
-    files: "runtime/auth/*.ts", room: 2, may: [ABI, "runtime/transport/types.ts"], packages: [],
-    because: "authentication decides on the head of a request and knows no route",
-  },
-  {
-    files: "runtime/http/*.ts", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/auth/*.ts"], packages: [],
-    because: "what both servers do before their own routes knows neither tools nor traces",
-  },
-  {
-    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts", "runtime/adapters/*/descriptor.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
-    because: "what all backends share loads a backend only when a catalog names it",
-  },
-  {
-    files: "runtime/adapters/*/**", room: 3, may: [ABI, "runtime/adapters/*.ts"], packages: "any",
-    because: "a backend knows the abi and its interface, never another backend, call or mcp",
-  },
-  {
-    files: "runtime/embed/*.ts", room: 0, may: [ABI, "runtime/embed/*.ts"], mayLater: ["runtime/embed/*/*.ts"], packages: [],
-    because: "what all embedders share loads an embedder only when a catalog names it",
-  },
-  {
-    files: "runtime/embed/*/**", room: 3, may: [ABI, "runtime/embed/*.ts"], packages: "any",
-    because: "an embedder knows the abi and its interface, never another embedder, call or mcp",
-  },
-  {
-    files: "runtime/{access,limits,observe,secrets}/**", room: 2, may: [ABI], packages: "any",
-    because: "these rooms know the abi and nothing else of ours",
-  },
-  {
-    files: "runtime/call/**", room: 2,
-    may: [ABI, "runtime/adapters/{adapter,capabilities}.ts", "runtime/embed/embedder.ts", "runtime/{access,limits,observe}/**"],
-    mayLater: ["runtime/embed/table.ts"],
-    packages: ["zod"],
-    because: "a call knows the interfaces of adapters and embedders, never a concrete backend, transport or mcp",
-  },
-  {
-    files: "runtime/mcp/**", room: 2, may: [ABI, "runtime/call/**", "runtime/observe/**"], packages: ["zod"],
-    because: "the protocol is the same on every transport and knows none",
-  },
-  { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes and knows only its own types" },
-  {
-    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite", "micromark", "uplot", "uplot/dist/uPlot.min.css", "@dagrejs/dagre"],
-    because: "the pages run in a browser: they know the types of the API, the pure message normaliser and nothing else of the service",
-  },
-  {
-    files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/{observe,http,auth,config}/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],
-    because: "the trace service knows the abi, the transport's types, the rooms it shares with the tool server and the sink that it can be, never call or mcp",
-  },
-  {
-    files: "runtime/tracer/**", room: 2, may: [ABI, "runtime/observe/arguments.ts"], packages: [],
-    because: "the tracer is a client library: it sends events to a service and imports no part of it",
-  },
-  {
-    files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod", "smol-toml"],
-    because: "serve puts the runtime together; nothing in it knows the generator",
-  },
-  {
-    files: SHARED, room: 0, may: [ABI, SHARED], mayTypes: ["generator/1-parse/tds.gen.ts"], packages: ["yaml"],
-    because: "what all phases share knows the abi and no phase, but for the generated types of the catalog",
-  },
-  {
-    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/{capabilities,descriptors}.ts"],
-    mayTypes: ["runtime/adapters/adapter.ts"], packages: ["yaml", "zod"],
-    because: "a phase knows no other phase; check runs the adapters' own pure filter compilers",
-  },
-  {
-    files: "generator/5-emit/**", room: 2, may: [ABI, SHARED, "generator/edit/unified-diff.ts"], packages: ["handlebars", "esbuild", "ts-morph", "typescript"],
-    because: "a phase knows no other phase",
-  },
-  {
-    files: "generator/1-parse/gen-types.ts", room: 2, may: [SHARED, "generator/cli/exit.ts"], packages: ["json-schema-to-typescript"],
-    because: "this script of `make gen` is no part of the phase",
-  },
-  {
-    files: "generator/trace-cli/gen-*.ts", room: 2, may: [SHARED, "generator/1-parse/openapi.ts", "generator/cli/exit.ts"], packages: ["openapi-typescript", "typescript", "yaml", "zod"],
-    because: "this script of `make gen` is no part of a command",
-  },
-  {
-    files: "generator/trace-cli/**", room: 2, may: [ABI, "generator/cli/{command,exit}.ts", "runtime/trace/**", "runtime/serve/**"], packages: ["better-sqlite3"],
-    because: "the trace commands work on the trace service's own store",
-  },
-  {
-    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED, "runtime/adapters/descriptors.ts"], packages: ["yaml", "zod"],
-    because: "a phase knows no other phase",
-  },
-  {
-    files: "generator/proof/**", room: 2, may: [ABI, "generator/literal-reader.ts", "generator/1-parse/schema.gen.ts", "runtime/adapters/capabilities.ts"], mayTypes: ["generator/ir.ts"], packages: ["yaml"],
-    because: "the proof shares no code with the phases whose work it judges: it knows the schema of catalogs, the capabilities and the stock YAML library",
-  },
-  {
-    files: "generator/compile.ts", room: 0, may: [ABI, SHARED, "runtime/config/env-file.ts", "generator/{1-parse,2-resolve,3-check,4-plan,proof}/**"], packages: [],
-    because: "compile is the table of contents of phases 1 to 4 and the proof; only build emits",
-  },
-  {
-    files: "generator/projects.ts", room: 0, may: [ABI, SHARED], mayTypes: ["generator/compile.ts"], packages: [],
-    because: "what holds between catalogs is said of what was compiled; it compiles nothing itself",
-  },
-  {
-    files: "generator/{connect,index}.ts", room: 0,
-    may: [ABI, SHARED, "generator/{compile,program,connect}.ts"], mayLater: ["runtime/call/engine.ts"], packages: [],
-    because: "the library door compiles and calls; it knows no command and no transport",
-  },
-  {
-    files: "generator/program.ts", room: 0, may: [ABI, SHARED], mayLater: ["runtime/call/handlers.ts", "runtime/adapters/table.ts"], packages: [],
-    because: "the in-memory carrier takes plans as they are and loads the runtime when code is needed",
-  },
-  {
-    files: "generator/{diff,edit,explain,load,migrate,printers,schema,trace-cli}/**", room: 2,
-    may: [ABI, SHARED, "generator/compile.ts", "generator/edit/**", "generator/cli/{command,exit}.ts", "runtime/adapters/*.ts", "runtime/adapters/sqlite/**", "runtime/embed/**"],
-    packages: ["yaml", "better-sqlite3", "sqlite-vec"],
-    because: "a feature room is pure logic beside the phases; it knows no command and no other room",
-  },
-  {
-    files: "generator/reference/**", room: 2,
-    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/{capabilities,descriptors}.ts"], packages: [],
-    because: "docs/reference/ is written from the tables that the code itself uses",
-  },
-  {
-    files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{diff,edit,explain,load,migrate,printers,schema,trace-cli}/**"],
-    mayLater: ["generator/{5-emit,proof}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
-    packages: [],
-    because: "a command loads what is heavy by await import(), and no other command",
-  },
-  {
-    files: "generator/cli/*.ts", room: 0, may: [ABI, "runtime/config/*.ts", "generator/host.ts", "generator/cli/*.ts"], mayLater: ["generator/cli/commands/*.ts"], packages: ["sade"],
-    because: "the shell knows commands by their table and loads the one that runs",
-  },
-  {
-    files: "out/**", room: 1, may: [], packages: ["zod", "toolsrv/runtime/v1", "toolsrv/runtime/v1/adapters/*"],
-    because: "generated code knows the published runtime, zod and its siblings",
-  },
-];
+const PAGE = "docs/architecture.md";
 
 /** Packages that a running server must never load, whatever a room's own rule says. */
 const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbuild", "sade", "json-schema-to-typescript"];
@@ -242,6 +75,34 @@ test("every rule is the first match of some file", () => {
   assert.deepEqual(RULES.filter((rule) => !used.has(rule)).map((rule) => rule.files), []);
 });
 
+test("the table of docs/architecture.md is made of the rules", () => {
+  const page = readFileSync(repo(PAGE), "utf8");
+  const [table = ""] = /^\| Files \|[^]*?(?=\n\n)/m.exec(page) ?? [];
+  if (process.env["UPDATE"] === "1" && table !== "") writeFileSync(repo(PAGE), page.replace(table, () => rulesTable()));
+  else assert.equal(table, rulesTable(), `${PAGE} has another table than test/lib/import-rules.ts; run make golden`);
+});
+
+test("every folder is in the tree of docs/architecture.md, and everything in the tree exists", () => {
+  const named = treeOf(readFileSync(repo(PAGE), "utf8"));
+  const missing = foldersOf(sources("runtime", "generator")).filter((folder) => !named.includes(folder));
+  assert.deepEqual(missing, [], `add a line for each of these folders to the tree of ${PAGE}`);
+  assert.deepEqual(named.filter((path) => !existsSync(repo(path))), [], `these lines of the tree of ${PAGE} name nothing; remove them`);
+});
+
+test("the tree is read by indentation, several names a line", () => {
+  const tree = "```\nruntime/    knows plans\n  abi/ base/   shared/ is prose\n  call/\n    steps/   one file a step\n  a.ts       a file\ntest/ bench/  tests\n```";
+  assert.deepEqual(treeOf(tree), ["runtime", "runtime/abi", "runtime/base", "runtime/call", "runtime/call/steps", "runtime/a.ts", "test", "bench"]);
+  assert.deepEqual(foldersOf(["runtime/call/call.ts", "runtime/call/steps/bind.ts", "runtime/call/steps/deep/a.ts", "generator/ir.ts"]), ["runtime/call", "runtime/call/steps"]);
+});
+
+test("no rule names a folder or file that does not exist", () => {
+  const files = sources("runtime", "generator", "out");
+  const packages = (glob: string): boolean => glob.startsWith("toolsrv/");
+  const globs = RULES.flatMap((rule) => [rule.files, ...rule.may, ...(rule.mayTypes ?? []), ...(rule.mayLater ?? [])]).filter((glob) => !packages(glob));
+  const stale = [...new Set(globs.flatMap(alternatives))].filter((glob) => !files.some((file) => matches(glob, file)));
+  assert.deepEqual(stale, []);
+});
+
 test("files with JSX are checked too", () => {
   const files = sources("runtime");
   assert.ok(files.some((file) => file.endsWith(".tsx")));
@@ -286,7 +147,7 @@ test("an import against a rule is found, in each of its forms", () => {
 function checkImport({ from, to, how, line }: Import): string | null {
   const refuse = (because: string): string => `${from}:${line} may not import ${to}: ${because}`;
   if (to.startsWith("node:")) return null;
-  if (to === DOOR) return refuse("inside the repository the door is for nobody; import the file that has the name");
+  if (to === PUBLIC_ABI) return refuse("only generated code imports the public module; import the file that has the name");
   const rule = RULES.find((entry) => matches(entry.files, from));
   if (rule === undefined) return null;
   const among = (globs: readonly string[] = []): boolean => globs.some((glob) => matches(glob, to));
@@ -359,6 +220,35 @@ function sources(...folders: readonly string[]): readonly string[] {
     .flatMap((folder) => readdirSync(repo(folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file.split(sep).join("/")}`))
     .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
     .sort();
+}
+
+/** Paths that the first fenced block of a page names, as an indented tree: a line has one or more names, then prose. */
+function treeOf(page: string): readonly string[] {
+  const [, block = ""] = /^```\n([^]*?)^```/m.exec(page) ?? [];
+  const parents: string[] = [];
+  return block.split("\n").flatMap((line) => {
+    const [, indent = "", names = ""] = /^( *)(\S+(?: \S+)*)/.exec(line) ?? [];
+    if (names === "") return [];
+    const depth = indent.length / 2;
+    const paths = names.split(" ").map((name) => [...parents.slice(0, depth), name.replace(/\/$/, "")].join("/"));
+    parents[depth] = names.split(" ").at(-1)?.replace(/\/$/, "") ?? "";
+    return paths;
+  });
+}
+
+/** Folders of some files, at most two below runtime/ or generator/. */
+function foldersOf(files: readonly string[]): readonly string[] {
+  const folders = files.flatMap((file) => {
+    const parts = file.split("/").slice(0, -1);
+    return [2, 3].filter((length) => length <= parts.length).map((length) => parts.slice(0, length).join("/"));
+  });
+  return [...new Set(folders)];
+}
+
+/** A glob without `{a,b}`: one for each combination of its members. */
+function alternatives(glob: string): readonly string[] {
+  const [group, members = ""] = /\{([^}]+)\}/.exec(glob) ?? [];
+  return group === undefined ? [glob] : members.split(",").flatMap((member) => alternatives(glob.replace(group, member)));
 }
 
 /** Globs of the table: `*` within a name, `**` at any depth, `{a,b}`. */
