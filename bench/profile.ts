@@ -1,7 +1,7 @@
 /**
  * `node dist/bench/profile.js [CASE]`: runs a case with V8's sampling profiler in every process of ours, keeps the
  * profiles in .cache/profile (DevTools and speedscope open them), and prints where each spent its time. The figures of
- * such a run are not those of the page: being watched costs.
+ * such a run are not those of the page: profiling costs time.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ for (const file of readdirSync(FOLDER)) {
   const { title, lines } = summary(JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Profile);
   process.stdout.write(`\n.cache/profile/${file}: ${title}\n${lines.join("\n")}\n`);
 }
-// A goal that is missed under the profiler is no news; a case that is not there is.
+// A goal missed under the profiler does not matter; a case that does not exist does.
 process.exitCode = status === 2 ? 2 : 0;
 
 /** The functions that took most time themselves, as shares of the time that was not spent waiting. */

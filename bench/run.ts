@@ -48,7 +48,7 @@ for (const entry of chosen) {
   process.stdout.write(`\n${entry.name}: ${entry.summary}\n`);
   const started = performance.now();
   const { result: rows, usage } = await withUsage(process.pid, () =>
-    // The other cases are still worth their time.
+    // The other cases still run.
     entry.run().catch((error: unknown): readonly Row[] => [{ what: entry.name, failed: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) }]),
   );
   const others = usage.othersNs / 1e6 / (performance.now() - started);

@@ -1,4 +1,4 @@
-/** What a server takes that nobody asks anything: with a hundred tools, and with ten thousand open connections. */
+/** Memory of an idle server: with a hundred tools, and with ten thousand open connections. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";

@@ -7,7 +7,7 @@ import { CALL, ENVELOPE_CALL, ENVELOPE_HEADERS, HEADERS } from "../lib/program.j
 
 interface Peer {
   readonly name: string;
-  /** The package whose version is told. */
+  /** The package whose version is printed. */
   readonly from: string;
   readonly side: Side;
   /** Protocol of the load: with a handshake (2025-11-25), or without (2026-07-28). */

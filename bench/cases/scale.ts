@@ -99,7 +99,7 @@ function command(words: readonly string[], cwd: string): Promise<Ended> {
   return ended(["--", repo("bin/toolsrv"), ...words], cwd);
 }
 
-/** A Node of its own, which tells its peak memory and CPU time when it ends. */
+/** A separate Node process, which reports its peak memory and CPU time when it ends. */
 function ended(words: readonly string[], cwd: string): Promise<Ended> {
   const tell = "process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();process.stderr.write(`\\nused ${maxRSS} ${userCPUTime+systemCPUTime}`)})";
   const started = performance.now();

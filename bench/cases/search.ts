@@ -83,7 +83,7 @@ function openDirect(file: string): (query: string) => readonly unknown[] {
   };
 }
 
-/** Milliseconds a call. The queries differ by round, so that neither side lives from its caches alone. */
+/** Milliseconds a call. The queries differ by round, so that neither side only uses its caches. */
 async function timed(call: (query: string) => Promise<number>, round: number): Promise<number> {
   const started = performance.now();
   for (let i = 0; i < CALLS_PER_ROUND; i++) await call(`${QUERIES[i % QUERIES.length]} ${round * CALLS_PER_ROUND + i}`);

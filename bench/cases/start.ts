@@ -1,4 +1,4 @@
-/** How long the short-lived processes take, beside a Node that does nothing: the floor that nobody gets under. */
+/** How long the short-lived processes take, beside a Node that does nothing: the minimum for any of them. */
 import { spawn } from "node:child_process";
 import { repo } from "../../test/lib/repo.js";
 import { inTurn, versus, type BenchCase, type Comparison } from "../lib/case.js";

@@ -17,7 +17,7 @@ interface Round {
   readonly peakMb: number;
 }
 
-/** Loads a new service, while a few events of another run tell when they were sent. */
+/** Loads a new service, while a few events of another run carry the time they were sent. */
 async function round(load: TraceLoad): Promise<Round> {
   const service = await startTrace();
   const latencies: number[] = [];

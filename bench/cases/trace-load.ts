@@ -41,7 +41,7 @@ function run(payloadShare: number): string[] {
   return events;
 }
 
-/** Bodies that hold all the events, runs mixed as a busy service sees them. */
+/** Bodies with all the events, runs mixed as a busy service sees them. */
 function bodies({ events, payloadShare }: Options): string[] {
   const active = Array.from({ length: INTERLEAVED }, () => run(payloadShare));
   return Array.from({ length: Math.ceil(events / BATCH) }, () => {

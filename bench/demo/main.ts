@@ -21,7 +21,7 @@ const START_LIMIT_MS = 15_000;
 
 const CATALOG = "specs/examples/quickstart/tools.yaml";
 const DATABASE = "specs/examples/quickstart/movies.db";
-/** The demo keeps its traces to itself. */
+/** The demo has a trace directory of its own. */
 const TRACES = repo(".cache/demo-traces");
 const MOVIES = "node_modules/vega-datasets/data/movies.json";
 const LOAD = [
@@ -133,7 +133,7 @@ async function start(port: number): Promise<Started> {
   const server = spawn(process.execPath, ["--", repo("out/server.js"), "--http", `${HOST}:${port}`, "--auth", "none", "--trace"], { stdio: ["ignore", "ignore", "pipe"], env });
   let log = "";
   let ended = false;
-  // However the demo ends, no server stays behind.
+  // However the demo ends, the server is stopped.
   process.once("exit", () => server.kill("SIGKILL"));
   server.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
   server.once("close", () => (ended = true));

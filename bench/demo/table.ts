@@ -3,11 +3,11 @@
 export interface Column {
   readonly key: string;
   readonly title: string;
-  /** Numbers stand on the right. */
+  /** Numbers are aligned right. */
   readonly right?: true;
 }
 
-/** Lines of at most `width` characters: a head, a rule, the rows. The widest column gives way until all fit. */
+/** Lines of at most `width` characters: a head, a rule, the rows. The widest column is narrowed until all fit. */
 export function formatTable(columns: readonly Column[], rows: readonly { readonly [key: string]: unknown }[], width: number): readonly string[] {
   const gap = 2;
   const cells = rows.map((row) => columns.map((column) => display(row[column.key])));

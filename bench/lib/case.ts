@@ -15,13 +15,13 @@ export interface Comparison {
   readonly unit: string;
   /** ours ÷ peer: the median over the rounds, not the ratio of the two figures. */
   readonly ratio: number;
-  /** A row without a goal is there to be seen. */
+  /** A row without a goal is for information. */
   readonly goal?: Goal;
   /** Who the peer is: "raw-uws". Absent where there is none: `peer` is the goal itself, in `unit`. */
   readonly against?: string;
   /** Lowest and highest over the rounds: of the ratio, or of our figure where there is no peer. */
   readonly spread?: Spread;
-  /** Anything else worth a line: percentiles, sizes. */
+  /** Further figures: percentiles, sizes. */
   readonly notes?: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface BenchCase {
   run(): Promise<readonly Row[]>;
 }
 
-/** Whether nothing speaks against the row: a row that could not be measured here is no missed goal, one that failed is. */
+/** Whether the row is acceptable: a row that could not be measured here is no missed goal, one that failed is. */
 export function isMet(row: Row): boolean {
   if ("skipped" in row) return true;
   if ("failed" in row) return false;
@@ -73,7 +73,7 @@ export interface Sides<T> {
 /** Figures of both sides, one of each a round. */
 export type Rounds = Sides<readonly number[]>;
 
-/** Measures both sides once a round; who goes first alternates, so that a machine that grows slower favours neither. */
+/** Measures both sides once a round; who goes first alternates, so that a machine that becomes slower favours neither. */
 export async function inTurn<T>(rounds: number, measure: Sides<(round: number) => Promise<T>>): Promise<Sides<readonly T[]>> {
   const results: Sides<T[]> = { ours: [], peer: [] };
   for (let round = 0; round < rounds; round++) {

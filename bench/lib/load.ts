@@ -1,4 +1,4 @@
-/** The load generator: wrk where it is installed, which one core of a busy server cannot outrun; else a small one of our own. */
+/** The load generator: wrk where it is installed, which is faster than one core of a busy server; else a small one of our own. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";

@@ -1,6 +1,6 @@
 /**
  * docs/benchmarks.md, written from what the cases found. Each run of a case replaces what was recorded of it, so that
- * cases may be run one by one; what another machine or another Node has found is forgotten, never mixed in.
+ * cases may be run one by one; results of another machine or another Node are dropped, never mixed in.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -25,7 +25,7 @@ export interface Found {
   readonly others: number;
 }
 
-/** Remembers the rows of a case, and writes the page anew with all that is remembered. */
+/** Records the rows of a case, and rewrites the page with all recorded rows. */
 export function writePage(machine: string, entry: BenchCase, { rows, others }: Found, cases: readonly BenchCase[]): void {
   const before = readRecord();
   const kept: Omit<Recorded, "machine"> = before?.machine === machine ? before : { cases: {} };
@@ -35,7 +35,7 @@ export function writePage(machine: string, entry: BenchCase, { rows, others }: F
   writeFileSync(PAGE, pageOf(record, cases));
 }
 
-/** `null` when nothing usable was recorded: the file is a cache of ours, and anything else in it is as good as none. */
+/** `null` when nothing usable was recorded: the file is a cache of ours, and any other content is ignored. */
 function readRecord(): Recorded | null {
   try {
     const record = JSON.parse(readFileSync(RECORD, "utf8")) as Partial<Recorded> | null;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** How long a server may take to end when it is asked to; a profile is written on the way out. */
+/** How long a server may take to end after a signal; a profile is written on the way out. */
 const GRACE_MS = 3000;
 
 export interface BenchServer {

@@ -1,11 +1,11 @@
 /**
- * Who had the machine during a round: what a server got, and what went to others. The time that a request takes on a
+ * Who used the machine during a round: the server or others. The time that a request takes on a
  * core depends less on who else wants one than throughput and latency do; and a round in which others had much of the
- * machine can be told from one in which the server was slow.
+ * machine can be distinguished from one in which the server was slow.
  */
 import { readFileSync, readdirSync } from "node:fs";
 
-/** Sums of nanoseconds. All are zeros where the system does not tell: a kernel without schedstat, or no Linux. */
+/** Sums of nanoseconds. All are zero where the system does not report them: a kernel without schedstat, or no Linux. */
 export interface Usage {
   /** On a core, all threads of the server together. */
   readonly ranNs: number;
@@ -20,7 +20,7 @@ const TICK_NS = 10_000_000;
 /** The parent of the kernel's own threads, which work for the server and the load too. */
 const KTHREADD = 2;
 
-/** Runs `work` and tells who had the machine meanwhile. What `work` starts belongs to us when it has ended. */
+/** Runs `work` and measures who used the machine meanwhile. Processes that `work` started count as ours when they have ended. */
 export async function withUsage<T>(pid: number, work: () => Promise<T>): Promise<{ readonly result: T; readonly usage: Usage }> {
   const [before, elsewhere] = [serverUsage(pid), processTicks()];
   const stolen = stolenTicks();

@@ -1,5 +1,5 @@
 /**
- * The bar: a uWebSockets.js handler that someone could write by hand for one tool. It parses the request and answers
+ * The reference: a uWebSockets.js handler that one could write by hand for one tool. It parses the request and answers
  * the same bytes as we do, and does nothing else: no validation, no checks, no limits, no versions.
  */
 import { createEngine } from "../../runtime/call/engine.js";

@@ -1,4 +1,4 @@
-/** Ourselves, as a process: `node toolsrv.js [TOOLS]`. */
+/** toolsrv, as a process: `node toolsrv.js [TOOLS]`. */
 import { serve } from "../../runtime/serve/main.js";
 import { storeFreeProgram } from "../lib/program.js";
 

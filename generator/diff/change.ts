@@ -1,5 +1,5 @@
 /**
- * Differences of two catalogs, classed by what they risk. This room compares plans, not files: comments, order of keys
+ * Differences of two catalogs, classified by risk. This room compares plans, not files: comments, order of keys
  * and the way a default is written make no difference. It knows no command; `surface.ts` reads, `compare.ts` decides,
  * `print.ts` shows.
  */
@@ -23,7 +23,7 @@ export interface Change {
   readonly tool: string | null;
   /** What changed: `guard`, `argument genre`, `security.rbac`. */
   readonly subject: string;
-  /** One sentence that says what is different now. */
+  /** One sentence about the difference. */
   readonly message: string;
 }
 
@@ -32,7 +32,7 @@ export class Changes {
   readonly list: Change[] = [];
   constructor(readonly tool: string | null) {}
 
-  /** A change that several parts of a tool share, such as its tenancy, is told once. */
+  /** A change that several parts of a tool share, such as its tenancy, is reported once. */
   add(kind: ChangeClass, subject: string, message: string): void {
     if (this.list.some((known) => known.class === kind && known.subject === subject && known.message === message)) return;
     this.list.push({ class: kind, tool: this.tool, subject, message });

@@ -1,4 +1,4 @@
-/** What keeps rows, fields and callers apart. Whatever cannot be shown to be at least as strict counts as loosened. */
+/** What isolates rows, fields and callers. Whatever cannot be shown to be at least as strict counts as loosened. */
 import type { Condition, Filter, FilterTemplate } from "../../runtime/abi/filter.js";
 import type { Guard, OutputPlan, RedactPlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { same, show, without, type Changes } from "./change.js";
@@ -56,7 +56,7 @@ function hasParam(filter: FilterTemplate): boolean {
   return "or" in filter ? filter.or.some(hasParam) : "param" in filter;
 }
 
-/** `override` and `warn` both put the caller's tenant in the argument's place; only `strict` refuses. */
+/** `override` and `warn` both replace the argument by the caller's tenant; only `strict` refuses. */
 const STRICTNESS: { readonly [E in TenantPlan["enforce"]]: number } = { warn: 0, override: 0, strict: 1 };
 
 function compareTenants(old: TenantPlan | undefined, next: TenantPlan | undefined, changes: Changes): void {
@@ -91,7 +91,7 @@ function compareDirectories(old: Read, next: Read, changes: Changes): void {
     const before = old.bind.find((binding) => binding.arg === arg)?.resolve;
     if (resolve === undefined) continue;
     const subject = `directory of ${arg}`;
-    // Without a directory before, its names are rows of a tool that gave none of them away.
+    // Without a directory before, its names are rows of a tool that returned none of them.
     if (before === undefined) {
       if (resolve.connection !== next.connection || resolve.collection !== next.collection) changes.add("isolation-weakening", subject, `names of '${resolve.collection}' are offered to callers`);
       continue;
@@ -109,7 +109,7 @@ export function leaves(output: OutputPlan, path: string): boolean {
   return output.fields === undefined || output.fields.some((field) => field === path || field.startsWith(`${path}.`) || path.startsWith(`${field}.`));
 }
 
-/** The rule of each path; of several the last one counts. */
+/** The rule of each path; of several the last one applies. */
 function rulesOf(output: OutputPlan): ReadonlyMap<string, RedactPlan> {
   return new Map((output.redact ?? []).map((rule) => [rule.path, rule]));
 }
@@ -130,7 +130,7 @@ export function compareRedaction(old: OutputPlan, next: OutputPlan, changes: Cha
   }
 }
 
-/** Omitting is stricter than anything, and the same patterns with more after them are stricter; no two other modes compare. */
+/** Omitting is stricter than anything, and the same patterns with further ones are stricter; other modes cannot be compared. */
 function isStricter(old: RedactPlan, next: RedactPlan): boolean {
   if (next.mode === "omit") return true;
   if (old.mode !== "pattern" || next.mode !== "pattern") return false;

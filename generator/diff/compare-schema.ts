@@ -1,8 +1,8 @@
-/** What the model is told: arguments and texts of one tool. */
+/** What the model sees: arguments and texts of one tool. */
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { same, show, without, type Changes } from "./change.js";
 
-/** One argument of an advertised schema, a list and its members told apart. */
+/** One argument of an advertised schema, with a list and its members separate. */
 interface Argument {
   readonly type: string;
   readonly list: boolean;
@@ -32,7 +32,7 @@ export function argumentNames(definition: ToolDefinition): readonly string[] {
   return [...argumentsOf(definition).keys()];
 }
 
-/** `limitArg` is left to the comparison of plans: its maximum is a limit, not a matter of form. */
+/** `limitArg` is left to the comparison of plans: its maximum is a limit, not part of the schema's form. */
 export function compareDefinitions(old: ToolDefinition, next: ToolDefinition, limitArg: string | null, changes: Changes): void {
   if (old.description !== next.description) changes.add("behavioural", "description", "the model is told something else about when to use it");
   if (old.title !== next.title) changes.add("behavioural", "title", `the title is now ${show(next.title)}`);

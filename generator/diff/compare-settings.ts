@@ -1,4 +1,4 @@
-/** Settings that concern every tool: who may call, how often, and what is written down. */
+/** Settings that concern every tool: who may call, how often, and what is recorded. */
 import type { ConnectionPlan, Json } from "../../runtime/abi/plan.js";
 import type { ServePlan } from "../../runtime/abi/call.js";
 import { accessOf, gainOf, reachOf, type ReachSurface } from "./reach.js";
@@ -14,7 +14,7 @@ function texts(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A catalog with what its settings are about. */
+/** A catalog with the tools that its settings concern. */
 interface SettingsSurface extends ReachSurface {
   readonly settings: ServePlan;
 }
@@ -54,7 +54,7 @@ function compareRbac(oldSurface: SettingsSurface, nextSurface: SettingsSurface, 
     if (!same(old[key], next[key])) changes.add("isolation-weakening", subject, `${key} is ${show(next[key])} instead of ${show(old[key])}`);
   }
   const [gone, added] = [without(texts(old["deny_tools"]), texts(next["deny_tools"])), without(texts(next["deny_tools"]), texts(old["deny_tools"]))];
-  // A tool that is gone needs no denial; what took its place is judged by what it reads.
+  // A tool that is gone needs no denial; its replacement is compared by what it reads.
   const open = gone.filter((tool) => !Object.hasOwn(oldSurface.plans, String(tool)) || Object.hasOwn(nextSurface.plans, String(tool)));
   if (open.length > 0) changes.add("isolation-weakening", subject, `${show(open)} are no longer denied to everyone`);
   if (added.length > 0) changes.add("breaking", subject, `${show(added)} are denied to everyone now`);
@@ -128,7 +128,7 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
   }
 }
 
-/** Settings that lead to the same rows whatever they are; another key or user may see others. */
+/** Settings that do not change which rows are read; another key or user may see others. */
 const HARMLESS = new Set(["vector_column", "embedding_mode", "credentials"]);
 
 export function compareConnections(old: { readonly [name: string]: ConnectionPlan }, next: { readonly [name: string]: ConnectionPlan }, changes: Changes): void {
@@ -140,7 +140,7 @@ export function compareConnections(old: { readonly [name: string]: ConnectionPla
     else if (!same(before, after)) {
       const keys = changedKeys(before, after);
       const isOther = keys.some((key) => !HARMLESS.has(key));
-      // Settings may hold addresses and keys; their values are not repeated.
+      // Settings may contain addresses and keys; their values are not repeated.
       changes.add(isOther ? "isolation-weakening" : "behavioural", subject, `connection '${name}' is set another way (${keys.join(", ")})${isOther ? "; other rows may be behind the same guards" : ""}`);
     }
   }

@@ -93,7 +93,7 @@ function compareQuery(old: Read, next: Read, changes: Changes): void {
   }
 }
 
-/** What an argument does, for arguments that both catalogs have; new and lost ones are told as such. */
+/** What an argument does, for arguments that both catalogs have; new and removed ones are reported as such. */
 function compareBindings(old: Read, next: Read, kept: ReadonlySet<string>, changes: Changes): void {
   for (const arg of kept) {
     const subject = `argument ${arg}`;

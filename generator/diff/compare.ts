@@ -10,7 +10,7 @@ import { compareTool, type ToolSurface } from "./compare-tool.js";
 import { accessOf, covers, gainOf, isSameStore, lostConditions, mayCall, reachOf, rolesOf, type Access, type Role } from "./reach.js";
 import { outputOf, readOf } from "./read.js";
 
-/** What of a catalog can be compared; the same from a catalog and from what was built of it. */
+/** The part of a catalog that can be compared; the same from a catalog and from its build. */
 export interface Surface {
   /** The catalog's name among those of one server. */
   readonly project: string;
@@ -35,7 +35,7 @@ function toolSurface({ plans, definitions, embeddings }: Surface, name: string):
 }
 
 /**
- * Servers of one catalog or several. Catalogs of the same name are compared; one alone is compared with one alone,
+ * Servers of one catalog or several. Catalogs of the same name are compared; single ones are compared with each other,
  * whatever they are called.
  */
 export function compareServers(old: readonly Surface[], next: readonly Surface[]): readonly Change[] {
@@ -87,7 +87,7 @@ export function compareSurfaces(old: Surface, next: Surface): readonly Change[] 
   return CHANGE_CLASSES.flatMap((kind) => all.filter((change) => change.class === kind));
 }
 
-/** A new tool adds something; but one that gives a caller more of what was kept from them opens a way in. */
+/** A new tool adds something; but one that gives callers more than they could reach before weakens isolation. */
 function newTool(name: string, next: Surface, olds: readonly Surface[]): readonly Change[] {
   const changes = new Changes(name);
   changes.add("additive", "tool", "the tool is new");
@@ -113,14 +113,14 @@ function newTool(name: string, next: Surface, olds: readonly Surface[]): readonl
   return changes.list;
 }
 
-/** A tool that these callers were refused and that gave away no more than the new one does: it may be the same one renamed. */
+/** A tool that was refused to these callers and returned no more than the new one: it may be the same tool renamed. */
 function twinOf(name: string, role: Role, old: Surface, next: Surface): string | null {
   if (role !== null && !rolesOf(old).includes(role)) return null;
   const access = accessOf(next, name);
   return Object.keys(old.plans).find((tool) => !mayCall(old, role, tool) && old.plans[tool]?.kind === next.plans[name]?.kind && covers(access, accessOf(old, tool)) && showsAll(next.plans[name] as ToolPlan, old.plans[tool] as ToolPlan)) ?? null;
 }
 
-/** Whether every field that one tool returned leaves by the other, too. */
+/** Whether the other tool returns every field that the first one returned. */
 function showsAll(next: ToolPlan, old: ToolPlan): boolean {
   const [shown, wanted] = [outputOf(next), outputOf(old)];
   if (shown?.fields === undefined || wanted === undefined) return true;
@@ -152,7 +152,7 @@ function movedTool(name: string, old: Surface, next: Surface): readonly Change[]
   return changes.list;
 }
 
-/** Paths that no elder lets out unredacted, and that at least one of them could have returned. */
+/** Paths that no older tool returned unredacted, and that at least one of them could have returned. */
 function sharedRedactions(elders: readonly ToolPlan[]): readonly string[] {
   const outputs = elders.map(outputOf).filter((output) => output !== undefined);
   const paths = new Set(outputs.flatMap((output) => (output.redact ?? []).map((rule) => rule.path)));

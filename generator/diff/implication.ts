@@ -1,17 +1,17 @@
 /**
- * Whether one guard lets through only what another one does. Sound, not complete: "yes" is proved for every record,
- * "no" means it could not be shown. What cannot be shown counts as loosened.
+ * Whether one guard accepts only rows that another one accepts. Sound, not complete: "yes" is proved for every record,
+ * "no" means that no proof was found, which counts as loosened.
  */
 import { compareText, evaluate, isIdPath, toList, type Condition, type Filter, type Scalar } from "../../runtime/abi/filter.js";
 import type { Guard } from "../../runtime/abi/plan.js";
 import { hasReferences } from "../../runtime/abi/references.js";
 import { same } from "./change.js";
 
-/** Conditions that hold for every row the filter lets through; of an `or` only what all its branches share. */
+/** Conditions that are true for every row the filter accepts; of an `or` only what all its branches share. */
 export function conjunctsOf(filter: Guard | Filter | undefined | null): readonly Condition[] {
   if (filter === undefined || filter === null) return [];
   if ("and" in filter) return filter.and.flatMap(conjunctsOf);
-  // References stay as they are; `implies` never asks for their values.
+  // References stay as they are; `implies` never needs their values.
   if (!("or" in filter)) return [filter as Condition];
   const [first = [], ...others] = filter.or.map(conjunctsOf);
   return first.filter((condition) => others.every((branch) => branch.some((other) => implies(other, condition))));
@@ -27,11 +27,11 @@ function implies(held: Condition, wanted: Condition): boolean {
   if (held.op === wanted.op && same(held.value, wanted.value)) return true;
   // The value is not known before the program starts.
   if (hasReferences(held.value) || hasReferences(wanted.value)) return false;
-  // Record ids are compared as texts, whatever their operand; nothing more is claimed about them.
+  // Record ids are compared as texts, whatever their operand; nothing else is proved about them.
   if (isIdPath(held.path)) return false;
   switch (held.op) {
     case "eq":
-      // The value is known, so the wanted condition can simply be asked.
+      // The value is known, so the wanted condition can be evaluated.
       return evaluate({ ...wanted, path: "value" }, { value: held.value });
     case "in":
       return wanted.op === "in" && isSubset(toList(held.value), toList(wanted.value));

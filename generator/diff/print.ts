@@ -33,7 +33,7 @@ function catalogFile({ file, catalog }: Surface): string {
   return path.endsWith("manifest.json") ? catalog.file : path;
 }
 
-/** The whole report; formats for programs always yield a whole document. */
+/** The whole report; formats for programs always give a complete document. */
 export function printChanges(format: DiffFormat, changes: readonly Change[], next: readonly [Surface, ...Surface[]]): string {
   const rows = printed(changes, next);
   switch (format) {

@@ -1,7 +1,7 @@
 /**
  * What a caller can reach: stores by their address, collections, and the conditions that every row passes. Names of
- * tools and connections play no part in it, so a tool under a new name, or the same store under a second one, is judged
- * by what it gives away.
+ * tools and connections play no part in it, so a tool under a new name, or the same store under a second one, is
+ * compared by what it returns.
  */
 import type { Condition, Filter } from "../../runtime/abi/filter.js";
 import { writtenText, type ConnectionPlan, type TenantPlan, type ToolPlan } from "../../runtime/abi/plan.js";
@@ -19,7 +19,7 @@ export interface ReachSurface {
   readonly definitions: readonly ToolDefinition[];
 }
 
-/** What one tool gives away. */
+/** What one tool returns. */
 export interface Access {
   readonly tool: string;
   readonly store: ConnectionPlan | undefined;
@@ -54,7 +54,7 @@ export function requiredMembers(plan: ToolPlan, definition: ToolDefinition | und
   });
 }
 
-/** Settings that say who asks or how, not where. */
+/** Settings about credentials and options, not about the location. */
 const NOT_ADDRESS = new Set(["api_key", "auth_token", "token", "user", "password", "vector_column", "id_column", "mode", "embedding_mode"]);
 
 /** Parts of an address that can be compared; null for a part that only the environment knows. */
@@ -78,7 +78,7 @@ export function isSameStore(a: ConnectionPlan | undefined, b: ConnectionPlan | u
   return [...new Set([...left.keys(), ...right.keys()])].every((key) => (left.get(key) ?? null) !== null ? left.get(key) === right.get(key) : written(a, key) !== null && written(a, key) === written(b, key));
 }
 
-/** Not shown to be another store: an address that only the environment knows may be any. */
+/** Not shown to be another store: an address that only the environment knows may be any address. */
 export function mayBeSameStore(a: ConnectionPlan | undefined, b: ConnectionPlan | undefined): boolean {
   if (a === undefined || b === undefined) return true;
   if (a.backend !== b.backend) return false;
@@ -90,7 +90,7 @@ function overlaps(a: Access, b: Access): boolean {
   return mayBeSameStore(a.store, b.store) && (a.collections === null || b.collections === null || a.collections.some((name) => b.collections?.includes(name) === true));
 }
 
-/** Whether somebody who may use `old` gains nothing by `next`. */
+/** Whether a caller who may use `old` gains nothing from `next`. */
 export function covers(old: Access, next: Access): boolean {
   return isSameStore(old.store, next.store) && same(old.route, next.route) && (old.hasRows || !next.hasRows)
     && (old.collections === null || (next.collections !== null && next.collections.every((name) => old.collections?.includes(name) === true)))
@@ -107,7 +107,7 @@ interface Rbac {
 /** A caller of one role; `null` is any caller of a catalog that checks no roles. */
 export type Role = string | null;
 
-/** Kinds of callers that a catalog tells apart. */
+/** Kinds of callers that a catalog distinguishes. */
 export function rolesOf({ settings }: ReachSurface): readonly Role[] {
   const rbac = settings.security?.rbac as Rbac | undefined;
   return rbac === undefined ? [null] : [...new Set([rbac.default_role, ...Object.keys(rbac.roles)])];
@@ -129,14 +129,14 @@ export function reachOf(surface: ReachSurface, role: Role): readonly Access[] {
 
 /**
  * What an access adds to a reach: nothing; something that no tool of these catalogs read before, under any name
- * (`new`); or more of what was kept from this caller (`more`).
+ * (`new`); or more of what this caller could not reach (`more`).
  */
 export function gainOf(next: Access, reach: readonly Access[], all: readonly Access[]): "none" | "new" | "more" {
   if (reach.some((old) => covers(old, next))) return "none";
   return all.some((old) => overlaps(old, next)) ? "more" : "new";
 }
 
-/** Conditions that each of the accesses to the same place holds and this one does not. */
+/** Conditions that all accesses to the same place have and this one lacks. */
 export function lostConditions(next: Access, reach: readonly Access[]): readonly Condition[] {
   const [first, ...others] = reach.filter((old) => overlaps(old, next)).map(({ conditions }) => conditions);
   if (first === undefined) return [];

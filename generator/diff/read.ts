@@ -2,7 +2,7 @@
 import type { FilterTemplate } from "../../runtime/abi/filter.js";
 import type { Binding, CollectionPlan, MetaPlan, OutputPlan, PipelineRetrieve, QueryPlan, ReadPlan, ToolPlan } from "../../runtime/abi/plan.js";
 
-/** What all kinds have in common, where they have it. */
+/** Keys that all kinds share, where present. */
 export interface Read {
   readonly connection: string;
   /** `null` for tools that list collections. */

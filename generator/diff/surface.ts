@@ -9,7 +9,7 @@ import type { Diagnostic, Plans } from "../ir.js";
 import type { Surface } from "./compare.js";
 import { readExport, readLines, UnreadableLiteral } from "../literal-reader.js";
 
-/** Why there is nothing to compare: the catalog's own problems, or one line. */
+/** Why a comparison is impossible: the catalog's own problems, or one line. */
 export type Unread =
   | { readonly kind: "diagnostics"; readonly diagnostics: readonly Diagnostic[]; readonly source: Compilation["source"]; readonly text: string | null }
   | { readonly kind: "message"; readonly message: string };
@@ -110,7 +110,7 @@ function readBuild(text: string): Build | null {
   return placed.every(({ folder }) => /^\w+$/.test(folder)) ? { files, catalogs: placed.map(({ project, folder }) => ({ project, folder: `${folder}/` })) } : null;
 }
 
-/** The digests vouch for the texts, so what is read has the types that were printed. */
+/** The digests match, so the values have the types that were printed. */
 function readSurface(project: string | null, file: string, plans: string, tools: string): Surface {
   const read = <K extends keyof Surface>(name: string): Surface[K] => readExport(plans, name) as Surface[K];
   const catalog = read<"catalog">("catalog");

@@ -13,7 +13,7 @@ export function insertAt(offset: number, text: string): TextEdit {
 }
 
 /**
- * The text after all edits. Insertions at one place stand in the order of the list.
+ * The text after all edits. Insertions at one position are in the order of the list.
  * @throws CompilerBug when two edits overlap.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {

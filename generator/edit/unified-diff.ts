@@ -1,6 +1,6 @@
 /**
- * Unified diffs of two texts, as `diff -u` prints them and `git apply` takes them. Our own rather than a package:
- * one page, used by build --check, migrate and approve, and held to `git apply` by a property test.
+ * Unified diffs of two texts, as `diff -u` prints them and `git apply` accepts them. Our own rather than a package:
+ * one page, used by build --check, migrate and approve, and checked with `git apply` by a property test.
  */
 
 /** Lines that are kept around a change. */

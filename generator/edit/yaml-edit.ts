@@ -1,6 +1,7 @@
 /**
  * Edits of YAML text at the offsets of its nodes. The `yaml` package could print a changed document, but would re-space
- * comments, quotes and flow collections; these edits leave every other byte alone. Made for files whose syntax was checked.
+ * comments, quotes and flow collections; these edits leave every other byte alone. Made for files whose syntax was
+ * checked.
  */
 import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { insertAt, type TextEdit } from "./text-edit.js";
@@ -19,7 +20,7 @@ export interface Uneditable {
   readonly because: string;
 }
 
-/** One key of a map with what stands behind it. */
+/** One key of a map with its value. */
 export interface Entry {
   readonly key: Scalar;
   readonly value: unknown;
@@ -86,7 +87,7 @@ export function replaceScalar(node: Scalar, value: string): TextEdit {
   return { offset: startOf(node), length, text: `${length === 0 ? " " : ""}${quote}${value}${quote}` };
 }
 
-/** Puts an entry before all others. `text` is the entry's value as it shall stand. */
+/** Puts an entry before all others. `text` is the entry's value as it will be written. */
 export function insertFirst({ text, newline }: EditableYaml, map: YAMLMap, name: string, value: string): TextEdit {
   const first = map.items[0]?.key;
   const neighbour = isScalar(first) ? first : ({ type: "PLAIN" } as Scalar);
@@ -116,7 +117,7 @@ interface SepToken {
   readonly source: string;
 }
 
-/** What stands between a key and its value: the colon, comments, anchors, line ends. */
+/** The text between a key and its value: the colon, comments, anchors, line ends. */
 function separators({ pair }: Entry): readonly SepToken[] {
   const token = (pair as unknown as { readonly srcToken?: { readonly sep?: readonly SepToken[] } }).srcToken;
   const sep = token?.sep ?? [];
@@ -125,7 +126,7 @@ function separators({ pair }: Entry): readonly SepToken[] {
 
 /**
  * Makes `key: [ … ]` into `key: { name: [ … ] }`, or in block style puts a line `name:` above the list. The list itself
- * keeps its bytes; only one that stands as far left as its key has to move two columns.
+ * keeps its bytes; only a list with the same indentation as its key moves two columns.
  */
 export function wrapList(yaml: EditableYaml, entry: Entry, name: string): readonly TextEdit[] | Uneditable {
   const { text, newline } = yaml;

@@ -13,7 +13,7 @@ export interface ConvertOptions {
   /** Paths whose texts are embedded; `null` means every text of the record. */
   readonly textPaths: readonly string[] | null;
   readonly snakeCase: boolean;
-  /** Types by path, as `--types` demands them. */
+  /** Types by path, as `--types` requires them. */
   readonly types: ReadonlyMap<string, LoadType>;
   /** Types that the catalog's parameters compare paths as; a path of `types` is left to it. */
   readonly declared: ReadonlyMap<string, LoadType>;
@@ -25,7 +25,7 @@ export interface LoadRecord {
   readonly text: string;
 }
 
-/** Keys that rows use for what is no payload. */
+/** Keys that rows use for other things than payload. */
 const RESERVED = new Set(["_id", "_score"]);
 
 /** @throws RangeError whose message says what is wrong with the record. */
@@ -61,7 +61,7 @@ export function snakeCase(name: string): string {
 function snakeKeys(value: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
   const out = new Map<string, unknown>();
   for (const [key, item] of Object.entries(value)) {
-    // Keys without any letter keep their name: there is no better one.
+    // Keys without any letter keep their name: no other name is better.
     const name = RESERVED.has(key) ? key : snakeCase(key) || key;
     if (out.has(name)) throw new RangeError(`two keys become '${name}'`);
     out.set(name, mapRecords(item, snakeKeys));
@@ -160,7 +160,7 @@ function collectTexts(value: unknown, path: string, types: ReadonlyMap<string, L
   }
 }
 
-/** SQLite ends texts at U+0000 and has no half characters. */
+/** SQLite ends text at U+0000 and has no lone surrogates. */
 function checkTexts(value: unknown): void {
   if (typeof value === "string") {
     if (value.includes("\0")) throw new RangeError("a text holds the character U+0000");

@@ -33,7 +33,7 @@ async function* readRows(chunks: AsyncIterable<string>): AsyncGenerator<CsvRow> 
   let cells: string[] = [];
   let cell = "";
   let quoted = false;
-  /** A quote within quotes ends them unless another follows. */
+  /** A quote within quotes ends the field unless another follows. */
   let quotePending = false;
   let line = 1;
   let startLine = 1;

@@ -1,4 +1,4 @@
-/** Dates as people write them, as the texts that runtime/base/instant.ts reads. No time zone is ever guessed. */
+/** Dates as people write them, as the texts that runtime/base/instant.ts reads. Time zones are never guessed. */
 import { canonicalInstant } from "../../runtime/base/instant.js";
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -1,8 +1,8 @@
-/** A JSON list of records, cut into its elements while it arrives: no file is too long to be read. */
+/** A JSON list of records, split into its elements while it arrives, so files may have any length. */
 import { parseJson, type SourceItem } from "./source.js";
 
 /**
- * The elements of one top-level list. A broken element is reported and the list goes on after it where its brackets
+ * The elements of one top-level list. An invalid element is reported, and reading continues after it where its brackets
  * still match; text outside the list ends it with an error.
  */
 export async function* splitJsonList(chunks: AsyncIterable<string>): AsyncGenerator<SourceItem> {

@@ -1,6 +1,6 @@
-/** Numbers of a JSON text that a double cannot carry: `JSON.parse` changes them without an error. */
+/** Numbers of a JSON text that a double cannot represent: `JSON.parse` changes them without an error. */
 
-/** Only texts with one of these can hold such a number: 16 digits in a row, or an exponent of three digits. */
+/** Only text that matches can contain such a number: 16 digits in a row, or an exponent of three digits. */
 const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
@@ -22,8 +22,8 @@ export function inexactNumber(json: string): string | null {
 }
 
 /**
- * Whether a double stands for this number. A whole number without an exponent must be exact, as identifiers are such;
- * fractions are rounded as everywhere, but to no infinity and to no zero.
+ * Whether a double represents this number. A whole number without an exponent must be exact, because identifiers are
+ * whole numbers; fractions are rounded as everywhere, but not to infinity or zero.
  */
 export function isCarried(number: string): boolean {
   const value = Number(number);

@@ -12,7 +12,7 @@ export interface LoadCounts {
 }
 
 export interface LoadResult extends Readonly<LoadCounts> {
-  /** Paths of `--text` where no record has a text; a wrong name most likely. Sorted as given. */
+  /** Paths of `--text` where no record has a text; most likely a wrong name. Sorted as given. */
   readonly absent: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface LoadHooks {
 
 /** Records embedded and written together. */
 const BATCH = 512;
-/** Records kept back until each path of `--text` was seen in one: a wrong name is noticed before anything is stored. */
+/** Records buffered until each path of `--text` was seen in one: a wrong name is found before anything is stored. */
 const KEPT_BACK = 4 * BATCH;
 
 /**

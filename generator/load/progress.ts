@@ -1,4 +1,4 @@
-/** A progress bar for terminals; nothing at all elsewhere. */
+/** A progress bar for terminals; no output elsewhere. */
 import type { TextSink } from "../cli/command.js";
 
 export interface Progress {
@@ -9,9 +9,9 @@ export interface Progress {
 }
 
 const BAR_WIDTH = 24;
-/** Milliseconds between two pictures. */
+/** Milliseconds between two updates. */
 const INTERVAL_MS = 80;
-/** Milliseconds before the first one: what is done sooner needs none. */
+/** Milliseconds before the first one; a shorter load shows none. */
 const QUIET_MS = 400;
 
 export function createProgress(out: TextSink, label: string, now: () => number): Progress {

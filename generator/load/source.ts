@@ -1,27 +1,27 @@
 /**
  * `toolsrv load`: files of records into the embedded store. source → convert → writer, in batches.
  * This file turns bytes into values, one at a time and however long the input is; what can't be read is reported
- * with its place and the rest goes on where the format lets it.
+ * with its position, and reading continues where the format allows it.
  */
 import { parseCsv } from "./csv.js";
 import { inexactNumber } from "./json-numbers.js";
 import { splitJsonList } from "./json-list.js";
 
-/** One record as it stands in the file, or what is wrong with it. */
+/** One record as it is in the file, or what is wrong with it. */
 export type SourceItem =
   | { readonly number: number; readonly place: string; readonly value: unknown }
   | { readonly number: number; readonly place: string; readonly error: string };
 
 export type SourceFormat = "jsonl" | "json" | "csv";
 
-/** The format a file name stands for; `null` means that its content decides (stdin). */
+/** The format that a file name implies; `null` means that its content decides (stdin). */
 export function formatOf(name: string): SourceFormat | null {
   const extension = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase();
   if (extension === "jsonl" || extension === "ndjson") return "jsonl";
   return extension === "json" || extension === "csv" ? extension : null;
 }
 
-/** What the first characters say: `[` is a JSON list, `{` JSON lines, anything else CSV. */
+/** The format by the first characters: `[` is a JSON list, `{` JSON lines, anything else CSV. */
 export function sniffFormat(start: string): SourceFormat {
   const first = /\S/.exec(start)?.[0];
   if (first === "[") return "json";
@@ -43,7 +43,7 @@ export async function* readRecords(chunks: AsyncIterable<string>, format: Source
   }
 }
 
-/** UTF-8 in pieces; a character that spans two of them stays whole. */
+/** UTF-8 in pieces; a character that spans two pieces is kept intact. */
 export async function* decode(bytes: AsyncIterable<unknown>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const chunk of bytes) yield typeof chunk === "string" ? chunk : decoder.decode(chunk as Uint8Array, { stream: true });
@@ -59,7 +59,7 @@ async function* withoutMark(chunks: AsyncIterable<string>): AsyncGenerator<strin
   }
 }
 
-/** The first piece with something in it, and the whole again. */
+/** The first non-empty piece, and the complete sequence again. */
 async function peek(chunks: AsyncGenerator<string>): Promise<{ readonly start: string; readonly chunks: AsyncIterable<string> }> {
   let start = "";
   while (start.trim() === "") {

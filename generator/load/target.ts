@@ -1,4 +1,4 @@
-/** What the catalog says about the collection that is loaded: its file, its embedding, its fields. Pure. */
+/** The catalog's information about the collection that is loaded: its file, its embedding, its fields. Pure. */
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
@@ -44,7 +44,7 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
 
 /**
  * What the parameters compare each path as. `exists` and `is_null` compare no value. Where parameters disagree, a type
- * other than keyword counts: the texts of numbers and dates are no use to any of them.
+ * other than keyword counts: none of them can use numbers and dates as text.
  */
 function typesOf(parameters: readonly ResolvedParameter[]): ReadonlyMap<string, LoadType> {
   const types = new Map<string, LoadType>();

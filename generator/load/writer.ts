@@ -11,7 +11,7 @@ import {
 } from "../../runtime/adapters/sqlite/layout.js";
 import type { LoadRecord } from "./convert.js";
 
-/** How a collection's vectors are made; stored with it, and held against by later loads and by every search. */
+/** How a collection's vectors are made; stored with it, and compared by later loads and by every search. */
 export interface Embedding {
   /** `provider/model`. */
   readonly embeddedBy: string;
@@ -24,7 +24,7 @@ export interface WriterOptions {
   readonly file: string;
   readonly collection: string;
   readonly embedding: Embedding;
-  /** Build the collection anew beside the old one, and put it in its place at the end. */
+  /** Build a new collection beside the old one, and swap them at the end. */
   readonly replace: boolean;
   /** Paths that guards fix: they get an index, so that a guarded search reads its own part only. */
   readonly indexPaths: readonly string[];
@@ -44,7 +44,7 @@ const PAGE_BYTES = 16_384;
 
 export type Outcome = "added" | "updated" | "unchanged";
 
-/** An open load. A class because it holds the file. */
+/** An open load. A class because it owns the file. */
 export class Writer {
   readonly #db: Database.Database;
   readonly #options: WriterOptions;
@@ -100,7 +100,7 @@ export class Writer {
     return write.immediate();
   }
 
-  /** Finishes: the new collection takes the old one's place, indexes and statistics are made. */
+  /** Finishes: the new collection replaces the old one, indexes and statistics are made. */
   finish(): void {
     const { collection, replace } = this.#options;
     const finish = this.#db.transaction(() => {
@@ -121,7 +121,7 @@ export class Writer {
     this.#db.exec("ANALYZE");
   }
 
-  /** Ends without a result: a collection that was to replace another one, or a new one without rows, leaves nothing behind. */
+  /** Ends without a result: a collection that was to replace another one, or a new one without rows, is removed. */
   abandon(): void {
     const { collection, replace } = this.#options;
     if (!this.#isNew || (!replace && this.#statements.lastRow.get() !== null)) return;
@@ -168,14 +168,14 @@ function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>):
 }
 
 /**
- * A new file is its owner's alone; SQLite gives its journals the mode of the file. One that exists keeps the mode that
- * somebody gave it.
+ * A new file is readable by its owner alone; SQLite gives its journals the mode of the file. One that exists keeps the
+ * mode that somebody gave it.
  */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));
 }
 
-/** Prepared anew whenever a column was added. */
+/** Prepared again whenever a column was added. */
 function prepareStatements(db: Database.Database, collection: string, columns: number) {
   const table = (part: Part): string => tableName(collection, part);
   const prepare = (sql: string): Database.Statement => db.prepare(sql);
@@ -194,7 +194,7 @@ function prepareStatements(db: Database.Database, collection: string, columns: n
   };
 }
 
-/** Makes the file ours if it is new, and the collection's tables if they are not there; says whether they were not. */
+/** Initialises a new file, and creates the collection's tables if they do not exist; returns whether it created them. */
 function prepareFile(db: Database.Database, options: WriterOptions, target: string): boolean {
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
   const format = db.pragma("user_version", { simple: true }) as number;

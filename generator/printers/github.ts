@@ -13,7 +13,7 @@ export function printGithub(diagnostics: readonly LocatedDiagnostic[]): string {
   }).join("");
 }
 
-/** What a command's text cannot hold as it is. */
+/** Characters that a command's text must escape. */
 function data(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

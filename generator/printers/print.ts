@@ -1,4 +1,4 @@
-/** One way for every command to show diagnostics: located, sorted, in the format the user chose. */
+/** Prints diagnostics for every command: located, sorted, in the format the user chose. */
 import { locateAll, type Locatable } from "../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../ir.js";
 import { printGithub } from "./github.js";
@@ -17,7 +17,7 @@ export interface Shown {
   readonly color: boolean;
 }
 
-/** The diagnostics as text; the formats for programs always yield a whole document, even for none. */
+/** The diagnostics as text; the formats for programs always give a complete document, even for none. */
 export function printDiagnostics(format: Format, diagnostics: readonly Diagnostic[], shown: Shown): string {
   const located = locateAll(diagnostics, shown.source);
   return format === "text" ? printText(located, shown) : printDocument(format, located);

@@ -42,7 +42,7 @@ export function codeFrame(lines: readonly string[], line: number, column: number
   return [` ${margin} |`, ` ${line} | ${shown}`, ` ${margin} | ${before}${marker}`];
 }
 
-/** Control characters would act on the terminal; they are shown as a box. */
+/** Control characters would change the terminal; they are shown as a box. */
 function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\u25a1");
 }

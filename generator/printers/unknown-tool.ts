@@ -1,10 +1,10 @@
 /** The message for a tool name that the catalog does not have. */
 import { nearestName } from "../../runtime/base/nearest.js";
 
-/** Names that are listed; a larger catalog is better looked up. */
+/** Names that are listed; a larger catalog is not listed. */
 const MAX_NAMES = 30;
 
-/** `toolsrv test: tools.yaml has no tool 'x'; did you mean 'y'?` and a line with the names there are. */
+/** `toolsrv test: tools.yaml has no tool 'x'; did you mean 'y'?` and a line with the existing names. */
 export function unknownTool(command: string, catalog: string, tool: string, names: readonly string[]): string {
   const meant = nearestName(tool, names);
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";

@@ -1,4 +1,4 @@
-/** What each backend can do, taken from its descriptor. */
+/** What each backend can do, from its descriptor. */
 import type { BackendName } from "../abi/plan.js";
 import type { Capabilities } from "./descriptor.js";
 import { DESCRIPTORS } from "./descriptors.js";

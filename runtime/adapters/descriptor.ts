@@ -11,7 +11,7 @@ export interface Setting {
   /** Value where the catalog says nothing; `null`: none. */
   readonly default: string | null;
   /**
-   * path: a file, relative to the catalog · endpoint: an address, which may hold credentials · secret: a credential ·
+   * path: a file, relative to the catalog · endpoint: an address, which may contain credentials · secret: a credential ·
    * place: where within the store records are read · option: how they are read.
    */
   readonly use: "path" | "endpoint" | "secret" | "place" | "option";

@@ -1,6 +1,6 @@
 /**
- * Filters as objects of the kind `{field: {$eq: 1}}`, which Chroma and Pinecone both take. Pure. An object holds one
- * field, so two conditions need `$and`; metadata holds no nulls, so nothing equals one.
+ * Filters as objects of the kind `{field: {$eq: 1}}`, which Chroma and Pinecone both accept. Pure. An object has one
+ * field, so two conditions need `$and`; metadata has no nulls, so nothing equals null.
  */
 import type { Condition, Filter, Scalar } from "../abi/filter.js";
 import type { BackendName } from "../abi/plan.js";
@@ -41,7 +41,7 @@ export function compareWhere(backend: BackendName, path: string, op: Comparison,
   return { [path]: { [`$${op}`]: value } };
 }
 
-/** One list operator for each of the types among the operands: a list holds one type. */
+/** One list operator for each of the types among the operands: a list has one type. */
 export function groupWheres(path: string, op: "$in" | "$nin", values: readonly Scalar[], types: readonly ("string" | "number" | "boolean")[]): readonly Where[] {
   return types
     .map((type) => values.filter((value): value is Value => typeof value === type))

@@ -1,6 +1,6 @@
 /**
- * The last query vectors of one embedder, so that a text asked again costs a look-up. One cache an embedder, and one
- * embedder a (provider, model, config): two endpoints that serve one model name never share vectors.
+ * The last query vectors of one embedder, so that a repeated text costs a lookup. One cache per embedder, and one
+ * embedder per (provider, model, config): two endpoints that serve one model name never share vectors.
  */
 import type { Embedder } from "./embedder.js";
 
@@ -8,7 +8,7 @@ import type { Embedder } from "./embedder.js";
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 32 << 20;
 
-/** The embedder with a memory of its last answers. Only whole batches that succeed are remembered. */
+/** The embedder with a cache of its last answers. Only batches that succeed as a whole are cached. */
 export function withCache(embedder: Embedder): Embedder {
   const vectors = new Map<string, Float32Array>();
   let bytes = 0;

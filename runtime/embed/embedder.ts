@@ -4,7 +4,7 @@ import type { EmbeddingPlan, Json } from "../abi/plan.js";
 export interface Embedder {
   readonly provider: string;
   readonly model: string;
-  /** Vector length, or `null` until the first answer of a service that does not say. */
+  /** Vector length, or `null` until the first answer of a service that does not state it. */
   readonly dims: number | null;
   /**
    * One vector a text, in order, L2-normalised where the model is.

@@ -1,7 +1,7 @@
-/** Why an address cannot be bound: the HTTP library says only that it cannot, a socket of Node that tries once says why. */
+/** Why an address cannot be bound: the HTTP library reports no reason, so one attempt with a socket of Node finds it. */
 import { createServer } from "node:net";
 
-/** A clause for a message: what is the matter, and what to do about it. */
+/** A clause for a message: the cause, and what to do about it. */
 export function bindFailure(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -10,9 +10,9 @@ const NOTHING = Buffer.alloc(0);
 export class BodyReader {
   private buffer: Buffer = NOTHING;
   private storedBytes = 0;
-  /** All bytes seen, also those thrown away over the limit. */
+  /** All bytes seen, also those discarded over the limit. */
   seenBytes = 0;
-  /** The budget had no room; nothing is kept any more. */
+  /** The budget had no room; nothing is kept from then on. */
   starved = false;
 
   constructor(
@@ -20,7 +20,7 @@ export class BodyReader {
     private readonly budget: BodyBudget,
   ) {}
 
-  /** More came than the limit allows; nothing is kept any more. */
+  /** More came than the limit allows; nothing is kept from then on. */
   get over(): boolean {
     return this.seenBytes > this.limitBytes;
   }

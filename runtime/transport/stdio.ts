@@ -1,6 +1,6 @@
 /**
  * Messages as lines of JSON over two streams. Knows lines and bytes, not what is in them: a line that is too long or
- * not UTF-8 is reported like any other bad message, and the next line is a new start.
+ * not UTF-8 is reported like any other bad message, and the next line is read normally.
  */
 import { isUtf8 } from "node:buffer";
 
@@ -21,14 +21,14 @@ export interface LineOptions {
   readonly onLine: (line: string) => void;
   /** A line was longer than the limit or not UTF-8. */
   readonly onBadLine: () => void;
-  /** The peer has closed its end, or can no longer be written to, for the reason given. Called once. */
+  /** The peer has closed its end, or writing to it fails, with the reason. Called once. */
   readonly onEnd: (outputError: Error | null) => void;
 }
 
 export interface LineChannel {
-  /** Sends one message; `text` holds no line break. Does nothing once the peer is gone. */
+  /** Sends one message; `text` contains no line break. Does nothing once the peer is gone. */
   send(text: string): void;
-  /** Resolves when everything sent has been handed to the system, or can no longer be. */
+  /** Resolves when everything sent has been passed to the system, or can no longer be sent. */
   flush(): Promise<void>;
 }
 

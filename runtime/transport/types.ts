@@ -1,6 +1,7 @@
 /**
- * What a transport gives to the servers above it. Handlers speak these types only; uws.ts is the one file that
- * knows the library behind them. Everything of a request is copied before a handler runs, so handlers may be async.
+ * The interface between a transport and the servers that use it. Handlers use these types only; uws.ts is the one file
+ * that knows the library behind them. Everything of a request is copied before a handler runs, so handlers may be
+ * async.
  */
 
 /** What is known of a request before its body. */
@@ -19,9 +20,9 @@ export interface HttpHead {
   readonly headers: { readonly [name: string]: string };
   /** One of them; "" when it is absent or the route does not name it. Cheaper than `headers`, which is made on first use. */
   header(name: string): string;
-  /** Whether one of them was sent, be it empty. */
+  /** Whether one of them was sent, even if empty. */
   has(name: string): boolean;
-  /** Their values, in the order in which the route names them; `null` for one that was not sent. Cheaper than to ask for each by its name. */
+  /** Their values, in the order in which the route names them; `null` for one that was not sent. Cheaper than reading each by its name. */
   readonly values: readonly (string | null)[];
   /** Textual address of the peer. */
   readonly remoteAddress: string;
@@ -43,7 +44,7 @@ export interface HttpReply {
   readonly aborted: boolean;
   onAborted(listener: () => void): void;
   send(status: number, headers: HeaderList, body: string | Uint8Array): void;
-  /** After `send`: settled when the client has taken a large body whole or is gone, `null` where that needs no waiting. */
+  /** After `send`: settled when the client has read a large body completely or is gone, `null` where that needs no waiting. */
   readonly unsent: Promise<void> | null;
   stream(status: number, headers: HeaderList): HttpStream;
   /** For a bug found after the handler has returned: answers 500 unless an answer was sent, and reports the error as if the handler had thrown. */
@@ -51,7 +52,7 @@ export interface HttpReply {
 }
 
 export interface HttpStream {
-  /** Resolves when the chunk has been handed to the socket and there is room for more; false when the client has gone. */
+  /** Resolves when the chunk has been passed to the socket and there is room for more; false when the client has gone. */
   write(chunk: string | Uint8Array): Promise<boolean>;
   end(): void;
 }
@@ -78,7 +79,7 @@ interface RouteHead {
   readonly readsQuery?: boolean;
   /** Largest body accepted, in bytes; more is answered 413. 0 (the default) refuses any body. */
   readonly bodyLimitBytes?: number;
-  /** A body is read and thrown away, up to a bound: the answer is the same with and without one. */
+  /** A body is read and discarded, up to a bound: the answer is the same with and without one. */
   readonly ignoresBody?: boolean;
 }
 
@@ -95,7 +96,7 @@ export type Admit = (head: HttpHead) => Admission | Promise<Admission>;
 export interface SocketPeer {
   /** A text frame, as text or as its UTF-8 bytes, which sockets can share. "dropped" means that it was not queued because the outbox is full. */
   send(message: string | Uint8Array): "sent" | "queued" | "dropped";
-  /** What `work` sends leaves together. */
+  /** Everything that `work` sends is written at once. */
   cork(work: () => void): void;
   readonly bufferedBytes: number;
   close(code: number, reason: string): void;
@@ -139,7 +140,7 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** Binds and returns the real address; `port` 0 picks a free one. @throws Error when the address is taken. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
-  /** Stops accepting connections; those open go on. */
+  /** Stops accepting connections; open ones continue. */
   stopListening(): void;
   /** Closes every connection at once. */
   close(): void;

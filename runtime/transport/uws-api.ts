@@ -1,6 +1,6 @@
 /**
  * The part of uWebSockets.js that we use, declared by hand: the binaries come without types, and only what both
- * supported lines (20.51 and 20.69) share may be relied on. See uws.ts for the rules that the types cannot state.
+ * supported lines (20.51 and 20.69) share is used. See uws.ts for the rules that the types cannot state.
  */
 
 export interface UwsModule {

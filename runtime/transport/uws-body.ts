@@ -1,6 +1,6 @@
 /**
  * The body of one request, on its way from the library to the handler: bounded by the route's limit and by the budget
- * of the server, thrown away where the request is refused, and kept only until the handler has answered.
+ * of the server, discarded where the request is refused, and kept only until the handler has answered.
  */
 import { BodyReader } from "./body.js";
 import type { BodyBudget } from "./body-budget.js";
@@ -9,26 +9,26 @@ import type { UwsResponse } from "./uws-api.js";
 import type { UwsReply } from "./uws-reply.js";
 import type { CopiedRequest } from "./uws-request.js";
 
-/** What is read and thrown away of a body that is refused, so that the client gets to read the answer. */
+/** How much of a refused body is read and discarded, so that the client can read the answer. */
 export const DISCARD_BYTES = 16 * 1024 * 1024;
 
-/** The errors that are answered here, before or instead of a handler. */
+/** Errors that are answered here, before or instead of a handler. */
 export interface OwnAnswers {
   readonly body: NonNullable<HttpServerOptions["errorBody"]>;
   readonly headers: HeaderList;
 }
 
-/** What a route and its server allow a body to be. */
+/** Limits of a route and its server for a body. */
 export interface BodyRules {
   readonly limitBytes: number;
   readonly ignored: boolean;
   readonly budget: BodyBudget;
   readonly own: OwnAnswers;
-  /** Runs a handler so that nothing it throws or rejects with escapes. */
+  /** Runs a handler and catches its exceptions and rejections. */
   run(handler: HttpHandler, request: CopiedRequest, reply: UwsReply): void;
 }
 
-/** A refusal that ends the connection: what follows on it could be taken for a request and is none. */
+/** A refusal that closes the connection, because bytes after it could be read as another request. */
 export function refuseAndClose(reply: UwsReply, refusal: Refusal): void {
   reply.closes = true;
   reply.refuse(refusal);
@@ -50,7 +50,7 @@ export function readBody(res: UwsResponse, request: CopiedRequest, reply: UwsRep
   });
 }
 
-/** Reads the body while the decision about its request is pending, or throws it away. Called before the library's callback returns. */
+/** Reads the body while the decision about its request is pending, or discards it. Called before the library's callback returns. */
 export function holdBody(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules): BodyIntake {
   const intake = new BodyIntake(request, reply, rules, null);
   res.onData((chunk, isLast) => {
@@ -61,7 +61,7 @@ export function holdBody(res: UwsResponse, request: CopiedRequest, reply: UwsRep
   return intake;
 }
 
-/** Runs the handler on the library's own memory, which it takes back afterwards. */
+/** Runs the handler on the library's own memory, which is invalid afterwards. */
 function runBorrowed(chunk: ArrayBuffer, request: CopiedRequest, reply: UwsReply, rules: BodyRules, handler: HttpHandler): void {
   if (reply.aborted || reply.answered) return;
   if (!rules.budget.fits(chunk.byteLength)) {
@@ -88,13 +88,13 @@ export class BodyIntake {
     private handler: HttpHandler | null,
   ) {}
 
-  /** The handler that a pending decision came to. */
+  /** The handler that a pending decision chose. */
   admit(handler: HttpHandler): void {
     this.handler = handler;
     if (this.complete) this.finish();
   }
 
-  /** Throws the body away, what came of it too, and answers behind it. */
+  /** Discards the body, including what has arrived, and answers after it. */
   refuse(refusal: Refusal): void {
     this.refusal = refusal;
     this.ignoredBytes += this.reader?.seenBytes ?? 0;

@@ -1,14 +1,14 @@
 /**
- * Answers on a uWS response. The library's rules are kept here: nothing is touched after the answer or an abort,
+ * Answers on a uWS response. The library's rules are obeyed here: nothing is touched after the answer or an abort,
  * writes outside a callback are corked, large bodies wait for the socket instead of filling memory, HEAD has no body.
  */
 import { STATUS_CODES } from "node:http";
 import type { HeaderList, HttpReply, HttpStream, Refusal } from "./types.js";
 import type { UwsResponse } from "./uws-api.js";
 
-/** Above this a body is handed over as the socket takes it; `end` would keep a second copy per connection. */
+/** Above this size a body is written in parts as the socket accepts them; `end` would keep a second copy per connection. */
 const LARGE_BODY_BYTES = 256 * 1024;
-/** One write of a stream; what a slow client leaves unread is bounded by a few of these. */
+/** One write of a stream; unread data of a slow client is bounded by a few of these. */
 const STREAM_SLICE_BYTES = 64 * 1024;
 
 const SENT = Promise.resolve(true);
@@ -25,7 +25,7 @@ export interface Guard {
   readonly headers: HeaderList;
   readonly body: string;
   report(error: unknown, request: AnsweredRequest): void;
-  /** The headers that were looked at last: most answers have the very same ones. */
+  /** The headers of the latest answer: most answers have the same ones. */
   checked: HeaderList | null;
 }
 
@@ -38,9 +38,9 @@ export class UwsReply implements HttpReply {
   /** The connection ends with this answer; bytes that follow the request are never read as another one. */
   closes = false;
   private listeners: (() => void)[] | null = null;
-  /** What to do when the request is no longer needed: it was answered whole, or its client is gone. */
+  /** What to do when the request is no longer needed: it was answered completely, or its client is gone. */
   private settlers: (() => void)[] | null = null;
-  /** Set while the answer is not complete and has to learn of an abort. */
+  /** Set while the answer is incomplete and must handle an abort. */
   private open: UwsStream | null = null;
   unsent: Promise<void> | null = null;
   /** Settles `unsent`. */
@@ -92,7 +92,7 @@ export class UwsReply implements HttpReply {
   }
 
   /**
-   * The library goes on parsing what it has read when a handler answers within its callback. While an answer is
+   * The library continues parsing what it has read when a handler answers within its callback. While an answer is
    * pending it closes the connection instead, so this one waits until the callback has returned.
    */
   private sendAndClose(status: number, headers: HeaderList, body: string | Uint8Array): void {

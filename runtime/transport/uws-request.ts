@@ -6,10 +6,10 @@ import type { UwsRequest, UwsResponse } from "./uws-api.js";
 const NO_BODY = Buffer.alloc(0);
 const NONE: readonly string[] = [];
 
-/** In place of a length: there are two that differ, or an empty one. A proxy before us may have believed another one. */
+/** In place of a length: there are two that differ, or an empty one. A proxy before us may have used another one. */
 export const BAD_LENGTH = "bad";
 
-/** A request that outlives the library's: all that its route asked for has been copied into it. */
+/** A request that outlives the library's object: everything its route needs has been copied. */
 export class CopiedRequest implements HttpRequest {
   private bytes: Buffer | null = NO_BODY;
   /** Memory of the library, until `keep`. */
@@ -51,7 +51,7 @@ export class CopiedRequest implements HttpRequest {
   }
 
   /**
-   * The callback is about to return: what a handler may still ask for is copied, unless it has taken the text.
+   * The callback is about to return: what a handler may still read is copied, unless it has taken the text.
    * @returns the bytes that were copied.
    */
   keep(): number {
@@ -94,7 +94,7 @@ export class CopiedRequest implements HttpRequest {
   }
 }
 
-/** Keeps a byte order mark, which is no JSON. It has no state between two texts. */
+/** Keeps a byte order mark, which is not JSON. Stateless between two texts. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** `null` when the bytes are not UTF-8. */
@@ -117,7 +117,7 @@ interface Wanted {
 
 /**
  * What copies the heads of one route's requests. The headers are walked once: the wanted ones are kept (several with
- * one name as one list, which is what HTTP means by them), and lengths that disagree are noticed. Names are
+ * one name as one list, as HTTP defines), and lengths that disagree are noticed. Names are
  * compared by their length first, because each comes as a new string, which a map would have to hash.
  */
 export function headReader(route: { readonly method: string; readonly pattern: string; readonly headers?: readonly string[]; readonly readsQuery?: boolean }): (res: UwsResponse, req: UwsRequest) => CopiedRequest {

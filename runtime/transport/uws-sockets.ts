@@ -1,4 +1,4 @@
-/** WebSocket routes on uWS: bounded outbox, text frames only, and no throw from a listener ever reaches the library. */
+/** WebSocket routes on uWS: bounded outbox, text frames only, and no exception of a listener reaches the library. */
 import type { HttpRequest, SocketPeer, SocketRoute } from "./types.js";
 import type { UwsModule, UwsRequest, UwsResponse, UwsSocket, UwsSocketBehavior } from "./uws-api.js";
 import { UwsReply, type Guard } from "./uws-reply.js";

@@ -1,8 +1,8 @@
 /**
- * The HTTP server: our routes on uWebSockets.js. With its siblings uws-*.ts this is the only place that names the
- * library; everything above uses transport/types.ts. The head of a request is copied before the library's callback
- * returns, and decides whether the body is read; every handler runs inside one guard (a throw that reaches the library
- * ends the process); bodies are counted, because the library has no limit of its own.
+ * The HTTP server: our routes on uWebSockets.js. With uws-*.ts this is the only place that knows the library;
+ * everything above uses transport/types.ts. The head of a request is copied before the library's callback returns, and
+ * decides whether the body is read; every handler runs inside one try/catch (an exception that reaches the library ends
+ * the process); bodies are counted, because the library has no limit of its own.
  */
 import { bindFailure } from "./bind-failure.js";
 import { BodyBudget } from "./body-budget.js";
@@ -79,7 +79,7 @@ function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, guard: Guard, 
 
 function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget: BodyBudget): UwsHandler {
   const readHead = headReader(route);
-  /** The one guard around handlers: nothing they throw or reject with passes it. */
+  /** The only try/catch around handlers: no exception or rejection passes it. */
   const run: BodyRules["run"] = (handler, request, reply) => {
     try {
       const pending = handler(request, reply);
@@ -102,7 +102,7 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget:
     });
     reply.corked = true;
     const problem = request.coded || request.length === BAD_LENGTH ? framingProblem(request, req, own) : null;
-    // The library takes chunks and their extensions loosely; nothing that follows such a body may be a request.
+    // The library parses chunks and their extensions loosely; nothing after such a body may be read as a request.
     if (request.coded) reply.closes = true;
     if (problem !== null) refuseAndClose(reply, problem);
     else if (route.handler !== undefined) proceed(res, request, reply, rules, route.handler);
@@ -111,7 +111,7 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget:
   };
 }
 
-/** Takes the route's decision about the head, now or when it is there. */
+/** Applies the route's decision about the head, now or when it is made. */
 function admit(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, decide: Admit): void {
   try {
     const admission = decide(request);
@@ -128,11 +128,11 @@ function framingProblem(request: CopiedRequest, req: UwsRequest, own: OwnAnswers
   const codings = transferCodings(req) ?? [];
   if (codings.length === 1 && codings[0] === "chunked") return null;
   if (codings.length === 0 || codings.filter((coding) => coding === "chunked").length > 1) return ownRefusal(own, 400, "bad_request", "Transfer-Encoding must be chunked, once");
-  // The library takes whatever ends in "chunked"; a proxy before us may have found another end of such a body.
+  // The library accepts whatever ends in "chunked"; a proxy before us may have found another end of such a body.
   return ownRefusal(own, 501, "not_implemented", "the only Transfer-Encoding is chunked");
 }
 
-/** Goes on with what the head led to. */
+/** Continues with the result of the decision. */
 function proceed(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, admission: Admission): void {
   if (typeof admission !== "function") {
     refuseOnHead(res, request, reply, rules, admission);
@@ -154,7 +154,7 @@ function refuseOnHead(res: UwsResponse, request: CopiedRequest, reply: UwsReply,
   else reply.refuse(refusal);
 }
 
-/** Waits for the decision; meanwhile the socket is not read. */
+/** Waits for the decision with the socket paused. */
 function wait(res: UwsResponse, request: CopiedRequest, reply: UwsReply, rules: BodyRules, pending: Promise<Admission>): void {
   const isTooLarge = Number(request.length) > rules.limitBytes + DISCARD_BYTES;
   const intake = request.hasBody && !isTooLarge ? holdBody(res, request, reply, rules) : null;

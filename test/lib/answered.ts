@@ -1,4 +1,4 @@
-/** What is told to a reply, as a promise. */
+/** A `Reply` whose result is a promise. */
 import type { Answer, Reply } from "../../runtime/mcp/answer.js";
 
 /** Resolves with the answer; fails when there is a second one. */

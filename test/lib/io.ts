@@ -1,4 +1,4 @@
-/** A command's world in memory: what it writes is text to compare. */
+/** An `Io` in memory: what a command writes is text to compare. */
 import { Readable } from "node:stream";
 import type { Host } from "../../generator/host.js";
 import { nodeHost } from "../../generator/host.js";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The folder `node_modules/NAME` under `folder`, installed if need be; `null`, with npm's words, where that fails. */
+/** The folder `node_modules/NAME` under `folder`, installed if need be; `null`, with npm's message, where that fails. */
 export function installed(folder: string, name: string, version: string): { readonly path: string } | { readonly path: null; readonly why: string } {
   const path = join(folder, "node_modules", name);
   if (versionIn(path) === version) return { path };

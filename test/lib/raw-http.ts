@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 export interface RawOptions {
   readonly host?: string;
-  /** Stop reading here; the answer is what came so far. Default 5,000. */
+  /** Stop reading here; the answer is what has arrived. Default 5,000. */
   readonly timeoutMs?: number;
   /** Read until the peer closes, for several answers; the fields are those of the first. */
   readonly all?: boolean;

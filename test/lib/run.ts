@@ -1,6 +1,6 @@
 /**
  * Runs the test files, each in a process of its own: a crash or a hang is the failure of one file with a name, and
- * the files share the cores. Words on the command line keep the files whose path contains one of them.
+ * the files share the cores. Arguments select the files whose path contains one of them.
  * Ends with "N passed, N failed" on a line of its own.
  */
 import { spawn } from "node:child_process";

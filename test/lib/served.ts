@@ -1,4 +1,4 @@
-/** Servers as processes: started, waited for, asked over stdio or HTTP, and never left running. */
+/** Servers as processes: started, awaited, called over stdio or HTTP, and always stopped. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 
 export interface Served {
@@ -65,7 +65,7 @@ export async function startHttp(file: string, args: readonly string[] = []): Pro
 
 export type Json = { readonly [key: string]: unknown };
 
-/** A conversation of lines over the standard streams. */
+/** Requests and answers as lines over the standard streams. */
 export class Lines {
   private text = "";
   private readonly lines: string[] = [];

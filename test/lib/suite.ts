@@ -1,4 +1,4 @@
-/** uvu with what it lacks: a time limit for each test, so that a hang is a failure with a name. */
+/** uvu with a time limit for each test, so that a hang is a named failure. */
 import { suite as uvuSuite } from "uvu";
 
 export interface Suite {

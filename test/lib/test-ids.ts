@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 import { repo } from "./repo.js";
 
-/** Looks tests up in the sources; remembers the files it has read. */
+/** Looks up tests in the sources; caches the files it has read. */
 export function createTestIndex(): { exists(id: string): boolean } {
   const namesByFile = new Map<string, readonly RegExp[]>();
   return {

@@ -1,6 +1,6 @@
 /**
  * Filters as Chroma's `where` objects, with record ids beside them: Chroma addresses ids, it does not filter on them.
- * Pure. An object holds one key, so two conditions need `$and`. Metadata holds no nulls, lists or nested objects.
+ * Pure. An object has one key, so two conditions need `$and`. Metadata has no nulls, lists or nested objects.
  */
 import type { Condition, Filter } from "../../abi/filter.js";
 import { flatPath, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";

@@ -1,7 +1,7 @@
 /**
- * Filters as Milvus boolean expressions. Pure. Expressions are texts, so every literal is escaped here: quotes and
- * backslashes, line ends and control characters; names were held against the grammar of paths, so none can be anything
- * else. `like` is case-sensitive there, and its wildcards cannot be escaped.
+ * Filters as Milvus boolean expressions. Pure. Expressions are text, so every literal is escaped here: quotes and
+ * backslashes, line ends and control characters; names were checked against the grammar of paths, so none can be
+ * anything else. `like` is case-sensitive there, and its wildcards cannot be escaped.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
@@ -55,7 +55,7 @@ function compileCondition(condition: Condition): string {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** `a` or `a["b"]["c"]`. A path from anywhere but a checked catalog is held against its grammar again. */
+/** `a` or `a["b"]["c"]`. A path from anywhere but a checked catalog is checked against its grammar again. */
 function field(path: string): string {
   const [head = "", ...keys] = path.split(".");
   if (![head, ...keys].every((name) => NAME.test(name))) return refuse("milvus", `the path '${path}'`);

@@ -1,4 +1,4 @@
-/** What toolsrv knows of the backend `pgvector`: PostgreSQL with the extension pgvector. Pure; the adapter itself loads when a catalog names it. */
+/** The descriptor of the backend `pgvector`: PostgreSQL with the extension pgvector. Pure; the adapter itself loads when a catalog names it. */
 import type { BackendDescriptor } from "../descriptor.js";
 import { compileFilter } from "./filter.js";
 

@@ -24,7 +24,7 @@ export interface PgTable {
 
 const PLAIN: PgTable = { idColumn: "id", columns: new Set(), first: 1 };
 
-/** The WHERE condition. @throws BackendError unsupported for text_match and values PostgreSQL cannot hold. */
+/** The WHERE condition. @throws BackendError unsupported for text_match and values PostgreSQL cannot represent. */
 export function compileFilter(filter: Filter, table: PgTable = PLAIN): Compiled<PgFilter> {
   const reduced = reduceFilter(filter);
   if (typeof reduced === "string") return reduced;
@@ -193,7 +193,7 @@ function instantOf(value: string): string {
   return `CASE WHEN jsonb_typeof(${value}) = 'string' AND ${text} ~ '${INSTANT_PATTERN}' THEN (${text} || CASE length(${text}) WHEN 10 THEN 'T00:00:00Z' ELSE '' END)::timestamptz END`;
 }
 
-/** The pattern with a backslash only where ILIKE needs one: it refuses a lone one at the end. */
+/** The pattern with a backslash only where ILIKE needs one: it rejects a single one at the end. */
 function pattern(text: string): string {
   return parseLike(text).map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text.replace(/[\\%_]/g, "\\$&"))).join("");
 }

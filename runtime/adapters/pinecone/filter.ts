@@ -1,12 +1,12 @@
 /**
- * Filters as Pinecone's metadata filters. Pure. Metadata is flat and holds texts, numbers, booleans and lists of texts;
+ * Filters as Pinecone's metadata filters. Pure. Metadata is flat and has text, numbers, booleans and lists of texts;
  * `$in` on a list field matches when one of its elements is among the operands. Records are not filtered by id.
  */
 import type { Condition, Filter, Scalar } from "../../abi/filter.js";
 import { flatPath, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
 import { compareWhere, compileWhere, groupWheres, joinWheres, type Where } from "../where.js";
 
-/** Longest list the service takes. */
+/** Longest list that the service accepts. */
 const MAX_LIST = 10_000;
 
 /** @throws BackendError unsupported for ids, nested paths, nulls, orders of texts, and lists over 10,000. */

@@ -1,5 +1,5 @@
 /**
- * Filters as Qdrant's JSON conditions. Pure. Keys are dotted paths as they stand. Qdrant matches a list when one of its
+ * Filters as Qdrant's JSON conditions. Pure. Keys are dotted paths, unchanged. Qdrant matches a list when one of its
  * elements matches, and has no equality of floats: those become a range of one number.
  */
 import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
@@ -35,7 +35,7 @@ function merge(parts: readonly QdrantFilter[]): QdrantFilter {
   return { ...(must.length === 0 ? {} : { must }), ...(mustNot.length === 0 ? {} : { must_not: mustNot }) };
 }
 
-/** A filter as a condition: what is one condition already stays one. */
+/** A filter as a condition: a single condition stays one. */
 function nested(filter: QdrantFilter): QdrantCondition {
   const [only] = filter.must ?? [];
   const isOne = filter.must?.length === 1 && filter.must_not === undefined && filter.should === undefined;

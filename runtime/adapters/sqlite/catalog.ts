@@ -1,4 +1,4 @@
-/** What the file says about its collections; read again when another process has changed the file's tables. */
+/** The collections of a file; read again when another process has changed the file's tables. */
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";

@@ -86,7 +86,7 @@ function checkFormat(db: Connection, name: string): void {
   if (format !== FORMAT) throw aboutDatabase("protocol", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
 }
 
-/** Prepared statements by their text; the least recently used one goes first. */
+/** Prepared statements by their text; the least recently used one is dropped first. */
 export class Statements {
   readonly #db: Connection;
   readonly #prepared = new Map<string, Database.Statement>();

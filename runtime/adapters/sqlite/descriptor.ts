@@ -1,4 +1,4 @@
-/** What toolsrv knows of the backend `sqlite`: the embedded store: one file, filled by `toolsrv load`. Pure; the adapter itself loads when a catalog names it. */
+/** The descriptor of the backend `sqlite`, the embedded store: one file, filled by `toolsrv load`. Pure; the adapter itself loads when a catalog names it. */
 import { EXTENDED_OPS } from "../../abi/filter.js";
 import type { BackendDescriptor } from "../descriptor.js";
 import { compileFilter } from "./filter.js";

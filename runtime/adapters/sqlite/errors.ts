@@ -1,4 +1,4 @@
-/** The one place that turns the errors of stores' clients into ours. Causes are kept for the log, never shown. */
+/** Turns the errors of stores' clients into ours, for all stores. Causes are kept for the log, never sent to callers. */
 import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
 import { nativeModuleProblem } from "../../base/native-module.js";
 
@@ -36,7 +36,7 @@ export function aboutDatabase(kind: BackendErrorKind, words: string, name: strin
   return new BackendError(kind, "sqlite", `the database ${words}`, { cause: new Error(`database '${name}'`, cause === undefined ? {} : { cause }) });
 }
 
-/** Whether trying again in a moment may help. */
+/** Whether a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error) && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }

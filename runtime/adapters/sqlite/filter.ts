@@ -1,6 +1,6 @@
 /**
  * Filters as SQL over a collection's columns. Pure; values go into parameters, paths into quoted names after they
- * were held against the grammar of paths, so no text of a caller ever becomes SQL.
+ * were checked against the grammar of paths, so a caller's text never becomes SQL.
  * Selects exactly the rows for which `evaluate` of runtime/abi/filter.ts is true.
  */
 import { BackendError } from "../../abi/errors.js";
@@ -26,17 +26,17 @@ export interface FilterTarget {
 /** Functions that the connection registers, for what SQLite's own operators mean differently. */
 export const FUNCTIONS = { like: "toolsrv_like", words: "toolsrv_words" } as const;
 
-/** Lists longer than this travel as one JSON parameter: SQLite bounds the number of parameters. */
+/** Lists longer than this are passed as one JSON parameter: SQLite bounds the number of parameters. */
 const MAX_PLACEHOLDERS = 16;
 
 /**
- * Longest pattern, in bytes, that SQLite's own LIKE is given: its time grows with the product of pattern and value.
- * Longer ones go to our function at once.
+ * Longest pattern, in bytes, that is passed to SQLite's own LIKE: its time grows with the product of pattern and value.
+ * Longer ones are passed to our function directly.
  */
 const MAX_LIKE_BYTES = 128;
 
 /**
- * Words that the full-text index is asked for, at most: SQLite takes the square of their number to read the query.
+ * Maximum number of words in a query of the full-text index: SQLite parses a query in quadratic time.
  * text_match still compares all words, with our function; in a hybrid search the first ones of the text rank.
  */
 export const MAX_INDEX_WORDS = 64;
@@ -165,7 +165,7 @@ function scalarAmong(column: string, values: readonly Scalar[]): Sql {
   return { sql, params: [JSON.stringify(plain)] };
 }
 
-/** True when the list has one of the values in it. The operands travel as JSON, so that types compare. */
+/** True when the list has one of the values in it. The operands are passed as JSON, so that types compare. */
 function listHas(list: string, values: readonly Scalar[]): Sql {
   return {
     sql: `(${list} IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${list}) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`,
@@ -188,8 +188,8 @@ function contains(list: string | null, op: "contains_any" | "contains_all", valu
 }
 
 /**
- * SQLite's LIKE folds ASCII only, so its yes is right and its no is right for ASCII texts; what remains (a text with
- * other letters, a pattern with other letters) is asked of our function.
+ * SQLite's LIKE folds ASCII only, so a match is always correct, and a mismatch is correct for ASCII text; what remains
+ * (a text with other letters, a pattern with other letters) is decided by our function.
  */
 function like(column: string, pattern: string): Sql {
   const problem = likeProblem(pattern);
@@ -203,7 +203,7 @@ function like(column: string, pattern: string): Sql {
   };
 }
 
-/** The pattern with a backslash only where LIKE needs one: it refuses a lone one at the end. */
+/** The pattern with a backslash only where LIKE needs one: it rejects a single one at the end. */
 function canonicalLike(pattern: string): string {
   return parseLike(pattern)
     .map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text.replace(/[\\%_]/g, "\\$&")))
@@ -216,7 +216,7 @@ function textMatch(column: string, text: string, { collection }: FilterTarget): 
   if (words.length === 0) return NOTHING;
   const table = tableName(collection, "text");
   const ask: Sql = { sql: `typeof(${column}) = 'text' AND ${FUNCTIONS.words}(${column}, ?)`, params: [text] };
-  // The index holds the words of records, not of their ids.
+  // The index has the words of records, not of their ids.
   if (column === ID_COLUMN) return ask;
   return {
     sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND ${ask.sql}`,

@@ -14,8 +14,8 @@ import { Session, SnapshotPool } from "./session.js";
 import { countSql, denseSql, fetchSql, recordsSql, type Slice, type Statement, wordsSql } from "./sql.js";
 
 /**
- * Vector components compared in one statement: some 20 ms of work. Between two statements other work of the process
- * gets its turn and the deadline is checked.
+ * Vector components compared in one statement: some 20 ms of work. Between two statements other tasks of the process
+ * run and the deadline is checked.
  */
 const SLICE_COMPONENTS = 32_768 * 256;
 const MIN_SLICE_ROWS = 1024;
@@ -100,8 +100,8 @@ class SqliteAdapter implements Adapter {
 
 /**
  * A search over several turns of the event loop in one read transaction: every slice, the ranking by words and the
- * records themselves are of one state of the file. Row numbers mean nothing in another state: after `load --replace`
- * the same number is another record, which the filter never saw.
+ * records themselves are read from one state of the file. Row numbers are meaningless in another state: after `load
+ * --replace` the same number is another record, which the filter never saw.
  */
 async function searchInSlices(session: Session, request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
   const { collection, last } = await session.begin(signal, () => {
@@ -169,7 +169,7 @@ function fuse(rankings: readonly (readonly [ranking: readonly Found[], weight: n
   return [...fused.values()].sort(byScore);
 }
 
-/** Vectors of another model have no common meaning, even where their lengths agree. */
+/** Vectors of two models are not comparable, even where their lengths agree. */
 function checkVector({ vector, embeddedBy }: SearchRequest, collection: Collection): void {
   if (vector === null) return;
   const other = embeddedBy !== undefined && embeddedBy !== collection.embeddedBy;
@@ -190,7 +190,7 @@ function byScore(a: Found, b: Found): number {
   return b.score - a.score || compareText(a.id, b.id);
 }
 
-/** Six digits: what is behind them is noise of 32-bit arithmetic. */
+/** Six digits: the rest is noise of 32-bit arithmetic. */
 function roundScore(score: number): number {
   return Math.round(score * 1e6) / 1e6;
 }

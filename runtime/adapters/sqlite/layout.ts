@@ -1,7 +1,7 @@
 /**
- * How records lie in the database file; shared by the reader (this adapter) and the writer (`toolsrv load`).
+ * How records are stored in the database file; shared by the reader (this adapter) and the writer (`toolsrv load`).
  * A collection is four tables, joined by "@row":
- *   NAME/fields   one column a filterable path, typed values: what filters test
+ *   NAME/fields   one column a filterable path, typed values: what filters read
  *   NAME/vectors  the embedding of each record
  *   NAME/text     a full-text index of the records' words, without the texts
  *   NAME/records  the record as JSON, read only for rows that are returned
@@ -60,21 +60,21 @@ export function isColumnPath(path: string): boolean {
   return segments.length <= MAX_SEGMENTS && segments.every((segment) => SEGMENT.test(segment));
 }
 
-/** Whether the store can hold a collection of this name. */
+/** Whether a collection may have this name. */
 export function isCollectionName(name: string): boolean {
   return /^[^\0]{1,128}$/su.test(name) && !/^sqlite_/i.test(name) && !name.startsWith("@");
 }
 
-/** A value as a column holds it. Types that SQLite lacks are blobs, so that no test can mix them up with texts. */
+/** A value as it is stored in a column. Types that SQLite lacks are blobs, so that no comparison confuses them with text. */
 export type ColumnValue = number | string | Buffer;
 
-/** The column that holds the lists of a path, as JSON; a collection without any has none, and no test looks for them. */
+/** The column with the lists of a path, as JSON; a collection without lists has no such column, and no condition reads it. */
 export function listPath(path: string): string {
   return `${path}[]`;
 }
 
 /**
- * The column that holds a path's instants as keys that sort; a collection without any has none. Lists of instants are
+ * The column with a path's instants as keys that sort; a collection without instants has none. Lists of instants are
  * in its own list column.
  */
 export function instantPath(path: string): string {
@@ -134,8 +134,8 @@ export const FALSE = "CAST('false' AS BLOB)";
 export const NULL = "CAST('null' AS BLOB)";
 
 /**
- * A text as the full-text index holds it: its folded words in ASCII, so that SQLite's own idea of letters, which
- * ends with an older Unicode, never splits or drops one.
+ * A text as it is stored in the full-text index: its folded words in ASCII, so that SQLite's own table of letters,
+ * which is of an older Unicode, never splits or drops one.
  */
 export function indexWords(text: string): string {
   return wordsOf(text).map(encodeWord).join(" ");

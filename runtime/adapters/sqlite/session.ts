@@ -5,10 +5,10 @@ import { Collections } from "./catalog.js";
 import { type Connection, openDatabase, Statements } from "./database.js";
 import type { Statement } from "./sql.js";
 
-/** Waits between tries while another process holds the lock. */
+/** Delays between attempts while another process has the lock. */
 const BUSY_WAITS_MS = [25, 50, 100, 200, 400, 800];
 
-/** Sessions that hold a snapshot at the same time; further searches wait for one of them. */
+/** Sessions that may keep a snapshot open at the same time; further searches wait for one of them. */
 const MAX_SNAPSHOTS = 4;
 
 /** A file to open: its absolute path, and the path as the catalog writes it. */
@@ -86,7 +86,7 @@ export class Session {
     this.#db.close();
   }
 
-  /** Tries again while another process holds the file's lock. */
+  /** Retries while another process has the file's lock. */
   async #retry<T>(signal: AbortSignal, work: () => T): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted();
@@ -102,7 +102,7 @@ export class Session {
 }
 
 /**
- * Sessions for work that lasts over several turns of the event loop: each is lent to one user at a time, because a
+ * Sessions for work that lasts over several turns of the event loop: each is used by one caller at a time, because a
  * connection has one transaction. They are opened when they are first needed.
  */
 export class SnapshotPool {
@@ -116,7 +116,7 @@ export class SnapshotPool {
     this.#place = place;
   }
 
-  /** Lends a session to `work`; waits, until `signal` aborts, while all are lent. */
+  /** Gives `work` a session; waits, until `signal` aborts, while all are in use. */
   async use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#lent >= MAX_SNAPSHOTS) await this.#turn(signal);
     this.#lent++;
@@ -135,7 +135,7 @@ export class SnapshotPool {
     }
   }
 
-  /** Closes idle sessions now, and lent ones when they come back. */
+  /** Closes idle sessions now, and used ones when they are returned. */
   close(): void {
     this.#closed = true;
     for (const session of this.#idle.splice(0)) session.close();

@@ -24,7 +24,7 @@ export interface Slice {
 }
 
 /**
- * The nearest records by cosine, best first, equal ones by id. A vector without direction (a text without words)
+ * The nearest records by cosine, best first, equal ones by id. A zero vector (a text without words)
  * is similar to nothing: 0. Exact: every record that the filter selects is compared.
  */
 export function denseSql(collection: string, vector: Float32Array, filter: Filter | null, limit: number, paths: Paths, slice: Slice | null = null): Statement {

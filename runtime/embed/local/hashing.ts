@@ -15,7 +15,7 @@ const MAX_GRAM = 4;
 const FULL_WORD = 6;
 const LEAST_WORD = 0.3;
 
-/** Titles stand first: each word counts a little less than the one before it, down to a floor. */
+/** Titles come first: each word counts a little less than the one before it, down to a floor. */
 const DECAY = 0.1;
 const LEAST_PLACE = 0.3;
 
@@ -48,7 +48,7 @@ function addGrams(vector: Float32Array, padded: string, weight: number): void {
   }
 }
 
-/** The remainder chooses the place, the top bit the sign. */
+/** The remainder chooses the index, the top bit the sign. */
 function addFeature(vector: Float32Array, hash: number, weight: number): void {
   const index = hash % vector.length;
   vector[index] = (vector[index] ?? 0) + (hash >>> 31 === 0 ? weight : -weight);
@@ -73,7 +73,7 @@ function mix(value: number): number {
   return hash >>> 0;
 }
 
-/** Square roots first: a feature that occurs often, or places that many share, must not drown the rest. */
+/** Square roots first: a feature that occurs often, or places that many share, must not dominate the rest. */
 function normalize(vector: Float32Array): Float32Array {
   let sum = 0;
   for (let i = 0; i < vector.length; i++) {
