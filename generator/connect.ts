@@ -1,5 +1,5 @@
 /**
- * The library door's way in: a catalog compiled in memory and called in this process. No transport, no server;
+ * The library's entry point: a catalog compiled in memory and called in this process. No transport, no server;
  * the same plans, the same call path, the same refusals.
  */
 import { dirname, resolve } from "node:path";
@@ -59,7 +59,7 @@ export interface CallOptions {
 export interface Connection {
   /**
    * Runs a tool. `null` arguments count as absent.
-   * @throws ToolError as an MCP client would be told; RangeError for a name that is no tool.
+   * @throws ToolError as an MCP client would receive it; RangeError for a name that is no tool.
    */
   call(name: string, args?: { readonly [arg: string]: unknown }, options?: CallOptions): Promise<Envelope>;
   /** As tools/list would send them, meta tools left out. */

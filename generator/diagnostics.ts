@@ -103,7 +103,7 @@ export interface Position {
 /** What `locate` needs of a parsed file. */
 export type Locatable = Pick<Parsed, "doc" | "lines">;
 
-/** Position of a path; the nearest ancestor that exists stands in for a missing key. Null only for an empty document. */
+/** Position of a path; for a missing key that of the nearest ancestor that exists. Null only for an empty document. */
 export function locate(source: Locatable, at: At): Position | null {
   return createLocator(source)(at);
 }

@@ -55,7 +55,7 @@ export interface Host {
   now(): number;
   /** Milliseconds from a monotonic clock. */
   monotonic(): number;
-  /** Variables of the process; only the library door merges them into a catalog, the command line never does. */
+  /** Variables of the process; only the library merges them into a catalog, the command line never does. */
   environment(): { readonly [name: string]: string };
   /** Runs a program to its end; `code` is null when it could not be started. */
   run(program: string, args: readonly string[], options?: { stdin?: string; timeoutMs?: number; cwd?: string }): Promise<{ code: number | null; stdout: string; stderr: string }>;

@@ -1,5 +1,5 @@
 /**
- * The library door, published as `toolsrv`: compile a catalog, or connect to it and call its tools in this process.
+ * The library, published as `toolsrv`: compile a catalog, or connect to it and call its tools in this process.
  * An explicit list; everything else of the compiler may change at any time.
  */
 export { CatalogError, compile, connect } from "./connect.js";

@@ -1,5 +1,5 @@
 /**
- * The in-memory carrier: plans → a program that can be served at once. It says exactly what the printed one says:
+ * Programs in memory: plans → a program that can be served at once. It is equal to the printed one:
  * validators from the same argument list, and handlers that call the same runtime functions in the same order.
  */
 import type { Program, ToolCode } from "../runtime/abi/call.js";

@@ -1,6 +1,6 @@
 /**
- * Several catalogs as one server. Each is compiled by itself; here stands only what holds between them: that no
- * tool's name stands in two of them.
+ * Several catalogs as one server. Each is compiled by itself; this file has only the rules between them: that no
+ * tool's name is in two of them.
  */
 import type { Compilation } from "./compile.js";
 import { createReporter, locate } from "./diagnostics.js";

@@ -81,8 +81,8 @@ function rowsOf({ ours, peer }: Sides<readonly Measured[]>, away: string): reado
   const unanswered = ours.reduce((sum, result) => sum + result.unanswered, 0);
   return [
     atMost(WHAT, p99(ours), 5, "ms", [
-      told(ours),
-      `the bare handler: ${told(peer)}`,
+      summary(ours),
+      `the bare handler: ${summary(peer)}`,
       away,
     ]),
     versus(BESIDE, "raw-uws", "ms", { ours: p99(ours), peer: p99(peer) }, null),
@@ -90,7 +90,7 @@ function rowsOf({ ours, peer }: Sides<readonly Measured[]>, away: string): reado
   ];
 }
 
-function told(results: readonly Measured[]): string {
+function summary(results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number): number => median(results.map(pick));
   const share = (pick: (usage: Usage) => number): string => `${of(({ usage }) => pick(usage) / (ROUND_S * 1e7)).toFixed(1)} %`;
   return `${Math.round(of((r) => r.perSecond)).toLocaleString("en-US")}/s answered, p50 ${of((r) => r.p50Ms).toFixed(2)} ms, p99.9 ${of((r) => r.p999Ms).toFixed(2)} ms, longest ${of((r) => r.maxMs).toFixed(1)} ms; ready to run but without a core ${share((usage) => usage.waitedNs)} of the time, others had ${share((usage) => usage.othersNs)} of a core, the generator's own part ${of((r) => r.ownP99Ms).toFixed(2)} ms in the 99th percentile`;

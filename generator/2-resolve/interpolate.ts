@@ -36,7 +36,7 @@ export function mayReference(path: Path): boolean {
   return INSIDE.some((keys) => path.some((_, start) => keys.every((key, index) => path[start + index] === key)));
 }
 
-/** Reports every reference that stands where none may (VB1003). The value there is left as it is. */
+/** Reports every reference where none is allowed (VB1003). The value there is left as it is. */
 export function reportMisplacedReferences(value: unknown, reporter: Reporter, path: Path = []): void {
   if (typeof value === "string") {
     if (!hasReference(value) || mayReference(path)) return;

@@ -1,6 +1,6 @@
 /**
  * manifest.json: what a build wrote and what was shown of it. It makes hand edits and stale files visible and lets
- * `diff` compare two builds. tools.lock.json: a digest of everything the model is told, a tool a line.
+ * `diff` compare two builds. tools.lock.json: a digest of everything the model sees, one tool per line.
  */
 import { ABI } from "../../runtime/abi/plan.js";
 import { fingerprint, sha256Hex } from "../../runtime/abi/fingerprint.js";

@@ -17,7 +17,7 @@ export function processIo(): Io {
   }
   const output = new AbortController();
   process.stdout.on("error", (error) => output.abort(error));
-  // Nobody can be told that messages are lost; the exit code and the result still say how the command ended.
+  // Lost messages cannot be reported; the exit code and the result still say how the command ended.
   process.stderr.on("error", () => undefined);
   return {
     stdin: process.stdin,

@@ -34,7 +34,7 @@ export function argumentNames(definition: ToolDefinition): readonly string[] {
 
 /** `limitArg` is left to the comparison of plans: its maximum is a limit, not part of the schema's form. */
 export function compareDefinitions(old: ToolDefinition, next: ToolDefinition, limitArg: string | null, changes: Changes): void {
-  if (old.description !== next.description) changes.add("behavioural", "description", "the model is told something else about when to use it");
+  if (old.description !== next.description) changes.add("behavioural", "description", "the description that the model reads has changed");
   if (old.title !== next.title) changes.add("behavioural", "title", `the title is now ${show(next.title)}`);
   const [before, after] = [argumentsOf(old), argumentsOf(next)];
   for (const [name, argument] of before) {
@@ -61,7 +61,7 @@ function compareArguments(name: string, old: Argument, next: Argument, isLimit: 
   }
   if (!same(old.default, next.default)) changes.add("behavioural", subject, `the default of '${name}' is ${show(next.default)} instead of ${show(old.default)}`);
   if (old.format !== next.format) changes.add("behavioural", subject, `the format of '${name}' is ${show(next.format)} instead of ${show(old.format)}`);
-  if (old.description !== next.description) changes.add("behavioural", subject, `the model is told something else about '${name}'`);
+  if (old.description !== next.description) changes.add("behavioural", subject, `the description of '${name}' that the model reads has changed`);
 }
 
 /** Every integer is a number. */

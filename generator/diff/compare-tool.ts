@@ -60,8 +60,8 @@ function compareLimits(old: ToolPlan, next: ToolPlan, changes: Changes): void {
 }
 
 function compareDeadlines(old: ToolPlan, next: ToolPlan, changes: Changes): void {
-  const told = ({ deadline_s: own }: ToolPlan): string => (own === undefined ? "as long as the catalog says" : `${own} s`);
-  if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${told(next)} instead of ${told(old)}`);
+  const limit = ({ deadline_s: own }: ToolPlan): string => (own === undefined ? "as long as the catalog says" : `${own} s`);
+  if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${limit(next)} instead of ${limit(old)}`);
 }
 
 function compareOutput(old: OutputPlan, next: OutputPlan, changes: Changes): void {

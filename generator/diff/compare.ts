@@ -102,7 +102,7 @@ function newTool(name: string, next: Surface, olds: readonly Surface[]): readonl
     const lost = lostConditions(access, reach);
     const who = role === null ? "a caller" : `role '${role}'`;
     if (lost.length === 0) changes.add("isolation-weakening", "reach", `${who} reads what no tool gave them before: ${placeText(access)}`);
-    for (const condition of lost) changes.add("isolation-weakening", "guard", `it reads without ${conditionText(condition)}, which every tool on this collection held before`);
+    for (const condition of lost) changes.add("isolation-weakening", "guard", `it reads without ${conditionText(condition)}, which every tool on this collection had before`);
   }
   const output = outputOf(next.plans[name] as ToolPlan);
   const elders = olds.flatMap((old) => Object.entries(old.plans).filter(([tool]) => gainOf(access, [], [accessOf(old, tool)]) === "more").map(([, plan]) => plan));

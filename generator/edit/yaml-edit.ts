@@ -139,7 +139,7 @@ export function wrapList(yaml: EditableYaml, entry: Entry, name: string): readon
     return [insertAt(start, `{ ${word}: `), insertAt(endOf(value), " }")];
   }
   const lineEnd = sep.find(({ type }) => type === "newline");
-  if (!isSeq(value) || lineEnd === undefined) return { offset: startOf(key), because: "the list stands on the line of its key" };
+  if (!isSeq(value) || lineEnd === undefined) return { offset: startOf(key), because: "the list begins on the line of its key" };
   const [keyColumn, column] = [columnOf(text, startOf(key)), columnOf(text, startOf(value))];
   const indent = column > keyColumn ? " ".repeat(column) : " ".repeat(keyColumn) + STEP;
   const moved = column > keyColumn ? [] : indentLines(text, value);

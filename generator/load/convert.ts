@@ -163,8 +163,8 @@ function collectTexts(value: unknown, path: string, types: ReadonlyMap<string, L
 /** SQLite ends text at U+0000 and has no lone surrogates. */
 function checkTexts(value: unknown): void {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw new RangeError("a text holds the character U+0000");
-    if (/\p{Surrogate}/u.test(value)) throw new RangeError("a text holds half of a surrogate pair");
+    if (value.includes("\0")) throw new RangeError("a text contains the character U+0000");
+    if (/\p{Surrogate}/u.test(value)) throw new RangeError("a text contains half of a surrogate pair");
   } else if (Array.isArray(value)) {
     for (const item of value) checkTexts(item);
   } else if (isRecord(value)) {

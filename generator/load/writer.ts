@@ -199,7 +199,7 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
   const format = db.pragma("user_version", { simple: true }) as number;
   const ours = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(COLLECTIONS_TABLE.slice(1, -1)) as number;
-  if (tables > 0 && ours === 0) throw new RangeError("the file holds another program's tables; choose another path");
+  if (tables > 0 && ours === 0) throw new RangeError("the file contains another program's tables; choose another path");
   if (ours > 0 && format !== FORMAT) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove the file and load it again`);
   db.pragma(`user_version = ${FORMAT}`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${COLLECTIONS_TABLE}("name" TEXT PRIMARY KEY, "embedded_by" TEXT NOT NULL, "dims" INTEGER NOT NULL, "text" TEXT NOT NULL) WITHOUT ROWID`);

@@ -33,7 +33,7 @@ export function capabilitiesPage(): string {
     "# Capabilities of the backends\n\nThe compiler refuses what a backend cannot do (VB2004, VB2012, VB2025, VB4021), and it decides filters with the very code that will run.\n\n",
     table(["", ...BACKENDS], rows),
     "\nRow meanings that need more words: *exact search* compares every record that the filter selects; an approximate index may miss some.\nchroma and pinecone order numbers only: gt, gte, lt and lte of texts and dates are refused there, and qdrant orders numbers and dates.\nOn milvus, `like` tells upper from lower case, and a literal `%` or `_` cannot be written in a pattern; on weaviate, a literal `*` or `?` cannot.\n",
-    "\n## Packages\n\nThe client of a store is an optional npm package, installed by whoever uses that store.\n\n",
+    "\n## Packages\n\nThe client of a store is an optional npm package, to be installed where that store is used.\n\n",
     table(["backend", "packages"], packages),
   ].join("");
 }

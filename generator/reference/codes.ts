@@ -46,7 +46,7 @@ function severityWord(severity: string): string {
   return severity === "info" ? "Note" : severity.charAt(0).toUpperCase() + severity.slice(1);
 }
 
-/** `{name}` stands for what the message inserts. */
+/** `{name}` is replaced by what the message inserts. */
 function holes(text: string): string {
   return text.replaceAll("<", "&lt;").replaceAll("*", "\\*").replace(/(?<!\$)\{(\w+)\}/g, "*$1*");
 }

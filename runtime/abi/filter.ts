@@ -8,7 +8,7 @@ import { readPath } from "../base/paths.js";
 import { likeMatcher } from "../base/like.js";
 import { wordMatcher } from "../base/text.js";
 
-/** A JSON scalar as it stands in a catalog or an argument. */
+/** A JSON scalar as in a catalog or an argument. */
 export type Scalar = string | number | boolean | null;
 
 /** The operand of a condition: one scalar, or a list for `in`, `nin`, `contains_any`, `contains_all`. */
@@ -42,7 +42,7 @@ export type FilterTemplate =
 /** A stored record as plain JSON; `_id` is the record id, `_score` the similarity of a search. */
 export type Row = Record<string, unknown>;
 
-/** Flat conjunction: absent parts drop, nested `and`s open up, one part stands alone, none is `null`. */
+/** Flat conjunction: absent parts drop, nested `and`s open up, one part is returned alone, none is `null`. */
 export function andAll(parts: readonly (Filter | null | undefined)[]): Filter | null {
   const flat: Filter[] = [];
   for (const part of parts) {
@@ -163,7 +163,7 @@ function isList(value: Operand): value is readonly Scalar[] {
   return Array.isArray(value);
 }
 
-/** The operands of a set operator; a scalar stands for a list of one. */
+/** The operands of a set operator; a scalar is a list of one. */
 export function toList(value: Operand): readonly Scalar[] {
   return isList(value) ? value : [value];
 }

@@ -1,6 +1,6 @@
 /**
  * Tool inputs: one neutral description from which the advertised JSON Schema and the zod validator are both made,
- * so that what a model is told and what is enforced cannot drift apart.
+ * so that what a model sees and what is enforced cannot drift apart.
  */
 import type { Scalar } from "./filter.js";
 import type { Json } from "./plan.js";

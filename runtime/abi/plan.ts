@@ -38,7 +38,7 @@ export interface GuardCondition {
 export type GuardOperand = Operand | TextReference | readonly (Scalar | TextReference)[];
 
 /**
- * The text of the catalog that a value of a plan stands for: `${NAME:-default}` for a reference, the text itself for a
+ * The text of the catalog that a value of a plan represents: `${NAME:-default}` for a reference, the text itself for a
  * text. Null for anything else, and for a text that only looks like a reference, because nothing fills that.
  */
 export function writtenText(value: unknown): string | null {

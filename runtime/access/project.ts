@@ -6,7 +6,7 @@ export interface Routing {
   readonly projects: readonly string[];
   /** For callers whose claims name none. */
   readonly fallback: string;
-  /** Claim that names a caller's project; `null` when callers are not told apart. */
+  /** Claim that names a caller's project; `null` when callers are not distinguished. */
   readonly claim: string | null;
 }
 

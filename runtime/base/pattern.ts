@@ -15,7 +15,7 @@ export interface Pattern {
   readonly replacement: readonly ReplacementPart[];
 }
 
-/** Literal text, or the group that stands in its place. */
+/** Literal text, or the group that replaces it. */
 export type ReplacementPart = { readonly text: string } | { readonly group: number | string };
 
 type Regex = import("re2js").RE2JS;
@@ -107,7 +107,7 @@ function translate(source: string, multiline: boolean, classes: Classes): Transl
       kept.push(++opened);
       return "(\\n?)\\z";
     }
-    // A boundary that a word follows is exact: nothing of a word stands before it.
+    // A boundary that a word follows is exact: no part of a word is before it.
     if (piece === "\\b" && isWord(pieces[index + 1]) && !isOptional(pieces[index + 2])) return `(?<![${classes.word}])`;
     return translatePiece(piece, classes);
   }).join("");
@@ -137,7 +137,7 @@ function translateGroup(piece: string): string {
   return piece;
 }
 
-/** In Python a "]" that stands first is a member, and so is every "[". */
+/** In Python a "]" in first position is a member, and so is every "[". */
 function translateSet(set: string, classes: Classes): string {
   if (set.length < 3 || !set.endsWith("]")) throw new SyntaxError("a set has no closing ]");
   const negated = set.startsWith("[^");
@@ -170,7 +170,7 @@ function translateEscape(escape: string, classes: Classes): string {
     case "s":
       return `[${memberEscape(escape, classes)}]`;
     case "b":
-      // RE2's \b knows ASCII only. Before a word: nothing of a word stands behind; after one: RE2's own, or a letter beyond ASCII.
+      // RE2's \b knows ASCII only. Before a word: no part of a word is behind; after one: RE2's own, or a letter beyond ASCII.
       return ascii ? "\\b" : `(?:\\b|(?<![${word}])|(?<=[^\\x00-\\x7f]))`;
     case "B":
       return ascii ? "\\B" : `(?:\\B|(?<=[${word}]))`;

@@ -255,7 +255,7 @@ const LINE_BREAK = /[\r\n\0]/;
 function checkHeaders(headers: HeaderList, guard: Guard): void {
   if (headers === guard.checked) return;
   for (const header of headers) {
-    if (LINE_BREAK.test(header[1])) throw new Error(`the value of header '${header[0]}' holds a line break`);
+    if (LINE_BREAK.test(header[1])) throw new Error(`the value of header '${header[0]}' contains a line break`);
   }
   guard.checked = headers;
 }

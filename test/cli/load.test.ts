@@ -237,7 +237,7 @@ test("a file of another program is left alone", () =>
     new Database(join(folder, "other.db")).exec("CREATE TABLE precious(a)").close();
     const { code, err } = await load("a.jsonl", "--env-file", "other.env");
     assert.equal(code, EXIT.USAGE);
-    assert.match(err, /holds another program's tables/);
+    assert.match(err, /contains another program's tables/);
     write("text.db", "this is no database ".repeat(20));
     write("other.env", "DB=./text.db\n");
     assert.match((await load("a.jsonl", "--env-file", "other.env")).err, /is not a SQLite database/);

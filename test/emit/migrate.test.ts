@@ -100,7 +100,7 @@ test("any mix of styles, comments and line ends keeps its meaning and its other 
 
 test("a list that an editor of text cannot wrap is named with its line", () => {
   const text = "tds_version: '1'\nconnections: {}\ntools:\n  - name: a\n    ? static_filters\n    : - { path: a, value: 1 }\n";
-  assert.deepEqual(migrate(text), { line: 5, because: "the list stands on the line of its key" });
+  assert.deepEqual(migrate(text), { line: 5, because: "the list begins on the line of its key" });
 });
 
 test("edits are applied back to back and never overlap", () => {

@@ -236,7 +236,7 @@ class Build {
     return order.check ? this.#check(out, files, plans) : this.#write(out, files, order.emit, built, records);
   }
 
-  /** The catalogs in the order they were given, or `null` when one has errors; the problems of all are told. */
+  /** The catalogs in the order they were given, or `null` when one has errors; the problems of all are reported. */
   async #compileAll(catalogs: readonly Catalog[], records: Records | null): Promise<readonly Built[] | null> {
     const { io } = this;
     const [{ compile, decodeCatalog, readCatalog }, { together }] = await Promise.all([import("../../compile.js"), import("../../projects.js")]);

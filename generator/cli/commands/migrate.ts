@@ -28,7 +28,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   mustMeanTheSame(before, compileText(shown, migrated.text));
   if (write && migrated.text !== text) await io.host.replace(path, `${await markOf(path, io)}${migrated.text}`);
   if (!write) io.stdout.write(unifiedDiff({ path: shown, text }, { path: shown, text: migrated.text }));
-  io.stderr.write(`${told(shown, text, migrated, write)}\n`);
+  io.stderr.write(`${report(shown, text, migrated, write)}\n`);
   return EXIT.OK;
 };
 
@@ -70,7 +70,7 @@ function mustMeanTheSame(before: Compilation, after: Compilation): void {
   if (changes.length > 0) throw new CompilerBug(`the migrated catalog means something else: ${changes[0]?.message ?? ""}`);
 }
 
-function told(shown: string, text: string, { text: migrated, lists }: Migrated, write: boolean): string {
+function report(shown: string, text: string, { text: migrated, lists }: Migrated, write: boolean): string {
   if (migrated === text) return `${shown} is version 2 already`;
   const what = `tds_version '2'${lists === 0 ? "" : `, ${lists} list${lists === 1 ? "" : "s"} of static filters under must`}`;
   return write ? `${shown} rewritten: ${what}` : `${shown} would get ${what}`;
