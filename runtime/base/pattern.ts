@@ -1,9 +1,9 @@
 /**
- * Patterns for redaction: written in the dialect of Python's `re`, run by re2js, whose time is linear in the text for
- * every pattern and every text. What RE2 cannot express (lookahead, backreferences) is refused when it is compiled.
+ * Patterns for redaction: written in the dialect of Python's `re`, translated for the linear-time engine of
+ * linear-pattern.ts. What that cannot express (lookahead, backreferences) is refused when the pattern is compiled.
  * Where a word boundary of Unicode text cannot be expressed exactly, the translation matches more, never less.
  */
-import { createRequire } from "node:module";
+import { compileRegex, costOf, type Regex } from "./linear-pattern.js";
 
 /** A regular expression and its replacement, ready to run. */
 export interface Pattern {
@@ -13,17 +13,12 @@ export interface Pattern {
   /** Groups that matched a line feed before the end of the text; they are kept. */
   readonly kept: readonly number[];
   readonly replacement: readonly ReplacementPart[];
+  /** What running it costs for one character in the worst case. */
+  readonly cost: number;
 }
 
-/** Literal text, or the group that replaces it. */
+/** Literal text, or the group that is inserted. */
 export type ReplacementPart = { readonly text: string } | { readonly group: number | string };
-
-type Regex = import("re2js").RE2JS;
-type Engine = typeof import("re2js");
-
-/** Loaded by the first pattern: most programs have none, and the engine takes longer than the rest of a start. */
-let engine: Engine | null = null;
-const load = (): Engine => (engine ??= createRequire(import.meta.url)("re2js") as Engine);
 
 /** What a class holds, usable inside brackets: for Unicode text as in Python, and under the flag `a`. */
 interface Classes {
@@ -42,24 +37,17 @@ const ASCII: Classes = { digit: "0-9", word: "0-9A-Za-z_", space: "\\t-\\r\\x20"
 export function compilePattern(source: string, replacement: string): Pattern {
   const { body, flags } = takeFlags(source);
   const { text, groups, kept } = translate(body, flags.includes("m"), flags.includes("a") ? ASCII : UNICODE);
-  const { RE2JS } = load();
-  let bits = RE2JS.LOOKBEHINDS;
-  if (flags.includes("i")) bits |= RE2JS.CASE_INSENSITIVE;
-  if (flags.includes("m")) bits |= RE2JS.MULTILINE;
-  if (flags.includes("s")) bits |= RE2JS.DOTALL;
-  try {
-    return { regex: RE2JS.compile(text, bits), groups, kept, replacement: parseReplacement(replacement) };
-  } catch (error) {
-    throw new SyntaxError(error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : String(error));
-  }
+  const regex = compileRegex(text, { ignoreCase: flags.includes("i"), multiline: flags.includes("m"), dotAll: flags.includes("s") });
+  return { regex, groups, kept, cost: costOf(regex), replacement: parseReplacement(replacement) };
 }
 
-/** The text with every match replaced. A group that took no part is empty. */
-export function replaceAll(text: string, { regex, groups, kept, replacement }: Pattern): string {
+/** The text with every match replaced, or `null` when there are more than `most` matches. A group that took no part is empty. */
+export function replaceAll(text: string, { regex, groups, kept, replacement }: Pattern, most = Number.POSITIVE_INFINITY): string | null {
   const matcher = regex.matcher(text);
   let out = "";
   let from = 0;
-  while (matcher.find()) {
+  for (let found = 0; matcher.find(); ) {
+    if (++found > most) return null;
     const group = (key: number | string): string => {
       if (typeof key === "string") return matcher.getNamedGroups()[key] ?? "";
       const index = key === 0 ? 0 : groups[key - 1];

@@ -146,4 +146,12 @@ test("a record may hold any key", () => {
   assert.equal((found as { admin?: boolean }).admin, undefined);
 });
 
+test("a value on which patterns would work too long is replaced whole: many matches, or a large pattern on a long text", () => {
+  const shownWith = (regex: string, x: string) => shaped({ redact: [{ path: "x", mode: "pattern", patterns: [{ regex, replacement: "-" }] }] }, { x }).rows[0]?.["x"];
+  assert.equal(shownWith("a", "a".repeat(500)), "-".repeat(500));
+  assert.equal(shownWith("a", "a".repeat(501)), "***");
+  assert.equal(shownWith("(a?){50}a{50}", "b".repeat(3_000)), "b".repeat(3_000));
+  assert.equal(shownWith("(a?){50}a{50}", "b".repeat(4_000)), "***");
+});
+
 test.run();

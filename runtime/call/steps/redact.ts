@@ -27,6 +27,14 @@ const STRICTNESS: readonly RedactPlan["mode"][] = ["pattern", "hash", "mask", "o
 /** Longest text that patterns are run over; no longer one fits into a result. */
 const MAX_PATTERN_TEXT = 100_000;
 
+/**
+ * Work that one pattern may take on one value (characters by the cost of the pattern) and matches it may replace. The
+ * server answers nobody meanwhile: ordinary patterns stay below 50 ms at these bounds, nested repetition below 160 ms.
+ * Beyond them the value is replaced whole.
+ */
+const MAX_PATTERN_WORK = 800_000;
+const MAX_MATCHES = 500;
+
 /** The rules of a plan; of several for one path the strictest counts, and the patterns of all `pattern` rules do. */
 export function compileRedaction(plans: readonly RedactPlan[]): readonly RedactRule[] {
   const byPath = new Map<string, RedactPlan>();
@@ -124,7 +132,15 @@ function replacer(plan: RedactPlan): Replace {
 }
 
 function replacePatterns(text: string, patterns: readonly ReturnType<typeof compilePattern>[]): string {
-  return text.length > MAX_PATTERN_TEXT ? "***" : patterns.reduce((left, pattern) => replaceAll(left, pattern), text);
+  let left = text;
+  for (const pattern of patterns) {
+    // Replacements may make the text longer, so each pattern is bounded by the text that it gets.
+    if (left.length > MAX_PATTERN_TEXT || left.length * pattern.cost > MAX_PATTERN_WORK) return "***";
+    const replaced = replaceAll(left, pattern, MAX_MATCHES);
+    if (replaced === null) return "***";
+    left = replaced;
+  }
+  return left;
 }
 
 /** Keeps the domain of an address, nothing of anything else. */
