@@ -7,6 +7,9 @@ export function createIdSource(now: () => number): () => string {
   let at = pool.length;
   let lastMs = 0;
   let count = 0;
+  // Times of 4,096 ms share their first nine digits; formatting a number beyond 31 bits as hexadecimal is slow.
+  let highMs = -1;
+  let head = "";
   return () => {
     if (at === pool.length) {
       randomFillSync(pool);
@@ -15,10 +18,16 @@ export function createIdSource(now: () => number): () => string {
     const ms = Math.max(Math.floor(now()), lastMs);
     count = ms === lastMs ? (count + 1) & 0xfff : 0;
     lastMs = count === 0 && ms === lastMs ? ms + 1 : ms;
-    const time = lastMs.toString(16).padStart(12, "0");
+    const high = Math.floor(lastMs / 4096);
+    if (high !== highMs) {
+      highMs = high;
+      const digits = high.toString(16).padStart(9, "0");
+      head = `${digits.slice(0, 8)}-${digits.slice(8)}`;
+    }
+    const low = (4096 + (lastMs - high * 4096)).toString(16).slice(1);
     const tail = pool.toString("hex", at, at + 8);
     at += 8;
     const variant = "89ab"[Number.parseInt(tail[0] ?? "0", 16) & 3] ?? "8";
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
+    return `${head}${low}-7${count.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
   };
 }
