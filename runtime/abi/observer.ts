@@ -46,7 +46,7 @@ export interface ObservedCall {
   readonly outcome: CallOutcome | null;
 }
 
-/** How a call ended, in the words of its caller. */
+/** How a call ended, as its caller sees it. */
 export type CallOutcome =
   | {
       readonly kind: "ok";

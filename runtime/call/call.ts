@@ -77,7 +77,7 @@ function failed(call: Call, error: unknown): void {
   else call.failed(callerError(error));
 }
 
-/** Trouble of a store in the caller's words. */
+/** A failure of a store as the caller's error. */
 function callerError(error: unknown): unknown {
   if (isToolError(error) || !isBackendError(error)) return error;
   const code = error.kind === "unsupported" ? "invalid_arguments" : error.kind === "setup" ? "internal" : "backend_unreachable";

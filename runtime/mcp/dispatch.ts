@@ -167,8 +167,8 @@ function dispatchBatch(mcp: McpServer, values: readonly unknown[], peer: Peer, r
 
 /** The answer to a batch; none, where none of its messages has one. */
 function joined(texts: readonly (string | null)[]): Answer | null {
-  const told = texts.filter((text) => text !== null);
-  return told.length === 0 ? null : answer(`[${told.join(",")}]`);
+  const answers = texts.filter((text) => text !== null);
+  return answers.length === 0 ? null : answer(`[${answers.join(",")}]`);
 }
 
 /** The body of an answer as text of its own. */

@@ -1,6 +1,6 @@
 /**
  * JSON-RPC 2.0 as MCP uses it: what a message is, and how answers are written. This room knows the protocol and the
- * engine, and no transport: messages come in as parsed JSON and leave as JSON text, whoever carries them.
+ * engine, and no transport: messages come in as parsed JSON and leave as JSON text, on every transport.
  */
 
 export type RequestId = string | number;

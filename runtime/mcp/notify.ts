@@ -1,4 +1,4 @@
-/** What a peer is told between a request and its answer: progress of a call, and log messages. */
+/** Notifications to a peer between a request and its answer: progress of a call, and log messages. */
 import type { Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import { metaOf, notificationText, type Params } from "./jsonrpc.js";
@@ -11,7 +11,7 @@ export const SEVERITIES: readonly Severity[] = ["debug", "info", "notice", "warn
 /** From where on the messages of a tool are sent to a peer that has not said what it wants. */
 const UNASKED_FROM: Severity = "info";
 
-/** Tells of an event that the answer shows too, if the peer has asked for events of this severity. */
+/** Sends an event that the answer shows too, if the peer has asked for events of this severity. */
 export function tell(peer: Peer, level: Severity, data: { readonly [key: string]: unknown }): void {
   if (peer.logLevel !== null) message(peer, peer.logLevel, level, data);
 }
@@ -37,7 +37,7 @@ export function progressTokenOf(params: Params): ProgressToken | null {
   return typeof token === "string" || Number.isSafeInteger(token) ? (token as ProgressToken) : null;
 }
 
-/** Progress of one call, told to its peer: the number always grows, and nothing is said once the call is over. */
+/** Progress of one call, sent to its peer: the number always grows, and nothing is sent once the call is over. */
 export class Progress {
   private last = Number.NEGATIVE_INFINITY;
 
@@ -62,7 +62,7 @@ export class Progress {
   }
 }
 
-/** What is done, in words that show nothing of the catalog or of the rows. */
+/** What is done, in a text that shows nothing of the catalog or of the rows. */
 function stepText({ kind, operation }: ObservedStep): string {
   if (kind === "embed") return "query embedded";
   if (kind === "pipeline") return `${operation} done`;

@@ -1,6 +1,6 @@
 /**
  * Arguments that clients repeat in HTTP headers (2026-07-28): where a property of a tool's inputSchema carries
- * `x-mcp-header: NAME`, its value comes as `Mcp-Param-NAME` too, so that what stands before the server can route by it.
+ * `x-mcp-header: NAME`, its value comes as `Mcp-Param-NAME` too, so that a proxy can route by it.
  * Which headers those are is collected here, once; that they say what the body says is checked with each call.
  */
 import type { Program } from "../abi/call.js";

@@ -1,4 +1,4 @@
-/** Results of tools/call as JSON text: payloads, and failures that the model is told about. */
+/** Results of tools/call as JSON text: payloads, and failures that the model can read. */
 import type { Envelope } from "../abi/call.js";
 import type { Json } from "../abi/plan.js";
 import type { ContentBlock } from "../abi/extra-tools.js";
@@ -40,7 +40,7 @@ export function envelopeResult(envelope: Envelope, version: ProtocolVersion): st
 /** The part of an envelope between count and the value of warnings, which has few values in all. */
 interface FlagsText {
   readonly plain: string;
-  /** As it stands inside a JSON string. */
+  /** As it is written inside a JSON string. */
   readonly quoted: string;
 }
 
@@ -58,7 +58,7 @@ function flagsOf({ search_mode: mode, truncated, may_be_incomplete: incomplete, 
   return FLAGS[place] as FlagsText;
 }
 
-/** JSON text as it stands inside a JSON string. */
+/** JSON text as it is written inside a JSON string. */
 function quote(json: string): string {
   return json.includes('"') ? JSON.stringify(json).slice(1, -1) : json;
 }

@@ -38,13 +38,13 @@ export interface McpServer {
 export interface Peer {
   readonly transport: "stdio" | "http";
   readonly principal: Principal;
-  /** Name of a connection that lasts; `null` where each request stands alone. */
+  /** Name of a connection that lasts; `null` where requests are independent. */
   readonly session: string | null;
   /** What the peer speaks; `null` before initialize. */
   readonly version: ProtocolVersion | null;
   /** initialize has settled on a version. */
   agree(version: ProtocolVersion): void;
-  /** A call begins; false when a call with this id is running, because the two could not be told apart. */
+  /** A call begins; false when a call with this id is running, because the two could not be distinguished. */
   begin(id: RequestId): boolean;
   /** Aborts when the peer cancels the running call with this id, or goes away; made on first use. */
   signal(id: RequestId): AbortSignal;
@@ -52,10 +52,10 @@ export interface Peer {
   end(id: RequestId): void;
   /** Aborts the call with this id of this peer, if it is running. */
   cancel(id: RequestId): void;
-  /** The least severity of the events that the peer wants to be told of; `null` while it has not said. */
+  /** The least severity of the events that the peer wants; `null` while it has not said. */
   readonly logLevel: Severity | null;
   setLogLevel(level: Severity): void;
-  /** Sends a notification that belongs to a running call, if this peer can be told anything before its answer. Never waits. */
+  /** Sends a notification that belongs to a running call, if this peer can receive anything before its answer. Never waits. */
   notify(text: string): void;
 }
 

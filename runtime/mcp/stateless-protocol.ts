@@ -122,7 +122,7 @@ function argumentRefusal({ paramHeaders, engine }: McpServer, message: Request, 
   for (const expected of paramHeaders.of(name)) {
     const { key } = expected;
     const problem = argumentMismatch(expected, headers.has(key) ? headers.header(key) : null, args);
-    // Who may not call the tool is told that, and not what its arguments are.
+    // A caller without permission gets the refusal, not what the arguments are.
     if (problem !== null) return engine.access.refusal(name, principal) === null ? refuse(message, HEADER_MISMATCH, problem) : null;
   }
   return null;

@@ -11,7 +11,7 @@ import type { ServePlan } from "../abi/call.js";
 /** Takes the place of a value that is not kept. */
 export const REDACTED = "[REDACTED]";
 
-/** Names whose values are never kept, wherever they stand in a name: `db_password`, `accessToken`. */
+/** Names whose values are never kept, anywhere in a name: `db_password`, `accessToken`. */
 const SECRET_NAMES = ["password", "token", "secret"];
 
 const MAX_TEXT = 2000;

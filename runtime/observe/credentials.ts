@@ -42,7 +42,7 @@ export function createScrub(program: Pick<Program, "connections" | "embeddings" 
   };
 }
 
-/** Texts below secret names, and the values of the variables that stand there. */
+/** Texts below secret names, and the values of the variables that are there. */
 function collect(value: unknown, secret: boolean, env: Env, into: Set<string>): void {
   if (typeof value === "string") {
     if (secret) into.add(value);

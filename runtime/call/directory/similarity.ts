@@ -58,7 +58,7 @@ function matchedCharacters(a: readonly string[], b: readonly string[]): number {
   return matched;
 }
 
-/** Where each character of `b` stands; of long texts without those that make up more than one per cent. */
+/** Positions of each character of `b`; of long texts without those that make up more than one per cent. */
 function placesOf(b: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [index, point] of b.entries()) {

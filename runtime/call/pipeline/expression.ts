@@ -12,7 +12,7 @@ import type { Expr } from "../../abi/plan.js";
 /** What an expression may read beyond its row. */
 export interface ExprScope {
   readonly args: CallArgs;
-  /** Told about every comparison that a null decided. */
+  /** Called for every comparison that a null decided. */
   readonly onNull: () => void;
 }
 

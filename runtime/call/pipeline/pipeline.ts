@@ -50,13 +50,13 @@ function runSteps(plan: PipelinePlan, retrieved: CallRows["rows"], args: CallArg
 }
 
 function watchStep(watch: CallWatch, step: PipelineStep, rows: CallRows["rows"], scope: ExprScope, tool: string): CallRows["rows"] {
-  const told = watch.step("pipeline", step.kind, tool, { step_kind: step.kind, rows_in: rows.length });
+  const observed = watch.step("pipeline", step.kind, tool, { step_kind: step.kind, rows_in: rows.length });
   try {
     const left = runStep(step, rows, scope);
-    told.end(left.length);
+    observed.end(left.length);
     return left;
   } catch (error) {
-    told.fail(error);
+    observed.fail(error);
     throw error;
   }
 }

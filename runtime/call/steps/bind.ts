@@ -1,6 +1,6 @@
 /**
  * Arguments into a plan: guard ∧ tenant ∧ one condition an argument, always in this order, one flat AND.
- * Nothing an argument holds can remove or change what stands before it.
+ * Nothing an argument holds can remove or change what comes before it.
  */
 import type { BoundRead, CallArgs, CallContext } from "../../abi/call.js";
 import { ToolError } from "../../abi/errors.js";

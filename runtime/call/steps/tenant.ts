@@ -36,7 +36,7 @@ function scalarText(raw: unknown): string | null {
 
 /**
  * What becomes of an argument that names another tenant: strict refuses the call, override and warn drop the
- * argument (the tenant condition stands in its place), warn says so in the envelope.
+ * argument (the tenant condition replaces it), warn says so in the envelope.
  * @throws ToolError VB4010 in strict mode.
  */
 export function withoutConflicts(plan: TenantPlan, tenant: Condition, bind: readonly Binding[], args: CallArgs, call: CallContext): readonly Binding[] {

@@ -1,9 +1,9 @@
-/** Arguments against the tool's schema: the one place that turns a validator's issues into words for the model. */
+/** Arguments against the tool's schema: the one place that turns a validator's issues into a message for the model. */
 import { ToolError } from "../../abi/errors.js";
 import { checkArgs, ownOnly, type ValidationIssue, type Validator } from "../../abi/params.js";
 import type { CallArgs } from "../../abi/call.js";
 
-/** Issues worded in one message; more add nothing the model could act on. */
+/** Issues in one message; more add nothing the model could act on. */
 const MAX_ISSUES = 5;
 
 /**
@@ -14,9 +14,9 @@ export function validateArgs(validator: Validator, args: unknown): CallArgs {
   const result = checkArgs(validator, args ?? {});
   if (result.success) return ownOnly(result.data) as CallArgs;
   const { issues } = result.error;
-  const words = issues.slice(0, MAX_ISSUES).map(describeIssue);
-  if (issues.length > MAX_ISSUES) words.push(`and ${issues.length - MAX_ISSUES} more`);
-  throw new ToolError("invalid_arguments", words.join("; "), { issues: issues.slice(0, MAX_ISSUES).map((issue) => ({ path: issue.path.map(String), message: describeIssue(issue) })) });
+  const lines = issues.slice(0, MAX_ISSUES).map(describeIssue);
+  if (issues.length > MAX_ISSUES) lines.push(`and ${issues.length - MAX_ISSUES} more`);
+  throw new ToolError("invalid_arguments", lines.join("; "), { issues: issues.slice(0, MAX_ISSUES).map((issue) => ({ path: issue.path.map(String), message: describeIssue(issue) })) });
 }
 
 /** `min_rating: expected number, received string`; an argument that is missing is called required. */
