@@ -44,7 +44,10 @@ export function misplacedHelp(key: string): string | null {
 /** One edit in words of up to six letters, two in longer ones. */
 function nearest(word: string): string | null {
   if (word.length > 24) return null;
-  const near = NAMES.find(([name]) => Math.abs(name.length - word.length) <= 2 && editDistance(word, name) <= (Math.min(name.length, word.length) <= 6 ? 1 : 2));
+  const near = NAMES.find(([name]) => {
+    const limit = Math.min(name.length, word.length) <= 6 ? 1 : 2;
+    return Math.abs(name.length - word.length) <= 2 && editDistance(word, name, limit) <= limit;
+  });
   return near?.[1] ?? null;
 }
 
