@@ -19,7 +19,7 @@ test("the defaults are tools.yaml and out/, one line a file and a summary with t
     assert.equal(first.code, EXIT.OK, first.err);
     assert.match(first.out, /^written {3}out\/server\.ts\nwritten {3}out\/server\.js\n/);
     assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 24 files changed, \d+ ms\n$/);
-    assert.match(first.err, /^toolsrv build: the package 'toolsrv' is not found from out, so its server cannot start there; install it in the project, for example: npm install toolsrv\n$/);
+    assert.match(first.err, /^toolsrv build: the package 'toolsrv' is not found from out, so its server cannot start there; install it in the project: npm install with the path of the toolsrv folder or tarball\n$/);
     mkdirSync(join(folder, "node_modules", "toolsrv"), { recursive: true });
     writeFileSync(join(folder, "node_modules", "toolsrv", "package.json"), "{}");
     assert.deepEqual(readdirSync(join(folder, "out")).filter((name) => !/\.js(\.map)?$/.test(name)), [

@@ -364,7 +364,7 @@ class Build {
     if (!order.json) {
       for (const path of foreign) io.stderr.write(`toolsrv build: ${order.out}/${path} is not of this build, but imports of ${order.out}/ can reach it; --check will fail until it is removed\n`);
       for (const { path, action } of files) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
-      if (!(await findsPackage(io, out))) io.stderr.write(`toolsrv build: the package 'toolsrv' is not found from ${order.out}, so its server cannot start there; install it in the project, for example: npm install toolsrv\n`);
+      if (!(await findsPackage(io, out))) io.stderr.write(`toolsrv build: the package 'toolsrv' is not found from ${order.out}, so its server cannot start there; install it in the project: npm install with the path of the toolsrv folder or tarball\n`);
       const changed = files.filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
