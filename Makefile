@@ -5,10 +5,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
+# Suites with targets of their own, left out of `make test`.
+BROWSER := trace/ui/browser trace/ui/views trace/ui/serve
+SLOW := fuzz/limits trace/faults
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test
@@ -34,7 +37,11 @@ $(UI)/index.html: $(shell find runtime/trace-ui -type f) runtime/trace/api.types
 
 # The pages in Debian's Chromium; skipped, with the reason, where there is none.
 e2e: build
-	@node dist/test/lib/run.js trace/ui/browser trace/ui/views trace/ui/serve
+	@node dist/test/lib/run.js $(BROWSER)
+
+# Tests that take long: hostile catalogs in a small heap, disks that fill up.
+slow: build
+	@node dist/test/lib/run.js $(SLOW)
 
 # The trace store in a private PostgreSQL, started for it, and the services of tests over it; skipped, with the reason,
 # where there is none.
@@ -61,7 +68,7 @@ out-check: build
 	@bin/toolsrv build $(QUICKSTART) >/dev/null
 
 test: out-check
-	@node dist/test/lib/run.js
+	@node dist/test/lib/run.js $(addprefix ^,$(BROWSER) $(SLOW))
 
 # The trace service against its OpenAPI document, by a stranger's fuzzer; skipped, with the reason, without Python.
 schemathesis: build

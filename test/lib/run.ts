@@ -1,6 +1,7 @@
 /**
  * Runs the test files, each in a process of its own: a crash or a hang is the failure of one file with a name, and
  * the files share the cores. Arguments select the files whose path contains one of them.
+ * A word that starts with `^` leaves out the files whose path contains the rest of it.
  * Ends with "N passed, N failed" on a line of its own.
  */
 import { spawn } from "node:child_process";
@@ -76,11 +77,14 @@ function report(outcome: Outcome): void {
 }
 
 const ending = import.meta.url.endsWith(".ts") ? ".test.ts" : ".test.js";
-const wanted = process.argv.slice(2);
+const words = process.argv.slice(2);
+const wanted = words.filter((word) => !word.startsWith("^"));
+const unwanted = words.filter((word) => word.startsWith("^")).map((word) => word.slice(1));
 const files = readdirSync(here, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(ending))
   .map((file) => file.split(sep).join("/"))
   .filter((file) => wanted.length === 0 || wanted.some((word) => file.includes(word)))
+  .filter((file) => !unwanted.some((word) => file.includes(word)))
   .sort();
 
 const outcomes: Outcome[] = [];
