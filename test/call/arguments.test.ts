@@ -40,7 +40,7 @@ test("a default that is a list is another one for each call", () => {
   assert.notEqual(first?.["sizes"], second?.["sizes"]);
 });
 
-test("whatever values arguments have, what is vouched for is what zod returns", () => {
+test("whatever values arguments have, what the fast path accepts is what zod returns", () => {
   const validator = validatorOf(PARAMS);
   const accept = acceptorOf(PARAMS);
   const values: readonly unknown[] = [
