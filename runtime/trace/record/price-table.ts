@@ -8,7 +8,7 @@ export interface Price {
   readonly output: number;
 }
 
-/** Prices as publicly known at this date. They are estimates: check them against your contract, and set `model_prices`. */
+/** The month the prices are for. They are estimates, not checked against the pages of the providers; set `model_prices` to yours. */
 export const PRICES_AS_OF = "2026-01";
 
 const row = (input: number, output: number): Price => ({ input, output });
