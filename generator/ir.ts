@@ -9,7 +9,7 @@ import type { Code, Severity } from "../runtime/abi/codes.js";
 import type { FilterTemplate, Op, Scalar } from "../runtime/abi/filter.js";
 import type { ServePlan } from "../runtime/abi/call.js";
 import type { ToolDefinition, ToolInput } from "../runtime/abi/params.js";
-import type { BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, GuardOperand, PlanTable } from "../runtime/abi/plan.js";
+import type { BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider } from "../runtime/abi/plan.js";
 
 /** A text the compiler was given. `path` is as the user wrote it; it is shown, never opened. */
 export interface SourceFile {
@@ -92,7 +92,7 @@ export interface ResolvedConnection {
 }
 
 export interface ResolvedEmbedding {
-  readonly provider: "local" | "hosted" | "hosted_cloud" | "http" | "hosted_alt";
+  readonly provider: EmbeddingProvider;
   readonly model: string;
   readonly dims: number | null;
   readonly config: { readonly [key: string]: Deferred };
@@ -128,8 +128,9 @@ export interface ResolvedQuery {
   readonly ef: number | null;
   readonly expand: {
     readonly enabled: boolean;
-    readonly provider: "hosted" | "http" | "none";
-    readonly model: string;
+    readonly provider: ExpandProvider;
+    /** null where the provider takes none. */
+    readonly model: string | null;
     readonly variants: number;
     readonly config: { readonly [key: string]: Deferred };
   } | null;
@@ -184,7 +185,7 @@ export interface ResolvedOutput {
 
 export interface ResolvedRerank {
   readonly at: Path;
-  readonly provider: "http" | "cohere" | "cross_encoder";
+  readonly provider: RerankProvider;
   readonly model: string;
   readonly retrieveK: number;
   readonly config: { readonly [key: string]: Deferred };

@@ -8,6 +8,7 @@ import { dirname, join, normalize, sep } from "node:path";
 import ts from "typescript";
 import { repo } from "./lib/repo.js";
 import { BACKENDS } from "../runtime/abi/plan.js";
+import { providerNames } from "./lib/provider-names.js";
 import { PUBLIC_ABI, RULES, rulesTable } from "./lib/import-rules.js";
 import { suite } from "./lib/suite.js";
 
@@ -47,6 +48,35 @@ test("no code asks for a backend by its name", () => {
   const code = (file: string): string => readFileSync(repo(file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   assert.deepEqual(files.flatMap((file) => code(file).split("\n").filter((line) => literal.test(line)).map((line) => `${file}: ${line.trim()}`)), []);
   assert.ok(literal.test('if (backend === "qdrant")'));
+});
+
+/** Names, models and packages of providers belong to the provider's own folder and to the list of names. */
+const NAMES_PROVIDERS = ["runtime/{embed,rerank,expand}/*/**", "runtime/abi/plan.ts", "generator/1-parse/*.gen.ts"];
+
+test("no code asks for a provider of embeddings, reranking or expansion by its name", () => {
+  // Traces show providers of other programs: the trace service knows them from its own tables.
+  const files = sources("runtime", "generator").filter((file) => !/^(runtime\/(trace|trace-ui|tracer)|generator\/trace-cli)\//.test(file) && !NAMES_PROVIDERS.some((glob) => matches(glob, file)));
+  assert.deepEqual(files.flatMap((file) => providerNames(file, readFileSync(repo(file), "utf8"))), []);
+});
+
+test("the name of a provider is found in each way of asking for it", () => {
+  const table: readonly (readonly [string, string | null])[] = [
+    [`if (name === "openai") go();`, "openai"],
+    [`const known = ["hosted_cloud"];`, "hosted_cloud"],
+    [`const isLocal = embedding.provider === "local";`, "local"],
+    [`const provider = written ?? "local";`, "local"],
+    [`const chosen = rerank.provider ?? "http";`, "http"],
+    [`switch (expand.provider) { case "none": break; }`, "none"],
+    [`const plan = { provider: "local" };`, "local"],
+    [`type Plan = { provider: "http" | "cross_encoder" };`, "http"],
+    [`["http", "hosted"].includes(provider);`, "hosted"],
+    ["const BUILT_IN = /^hashing-(?:256|512)$/;", "hashing-"],
+    ["const help = `run npm i @huggingface/transformers`;", "@huggingface/transformers"],
+    [`const fallback = "BAAI/bge-small-en-v1.5";`, "BAAI/bge-small-en-v1.5"],
+    [`const transport = "http"; const mode = tenancy.mode === "none"; readStored("local", "theme");`, null],
+    [`import { a } from "openai";`, null],
+  ];
+  for (const [text, name] of table) assert.equal(providerNames("a.ts", text)[0] ?? null, name === null ? null : `a.ts:1 names ${name}`, text);
 });
 
 test("every file has its rule", () => {

@@ -640,9 +640,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "$ref": "#/definitions/EmbeddingProvider"
             },
             "model": {
-              "description": "Model id.",
-              "type": "string",
-              "default": "BAAI/bge-small-en-v1.5"
+              "description": "Model id; where it is absent, the default model of the provider.",
+              "type": "string"
             },
             "dims": {
               "description": "Length of the vectors; needed for models that are not known.",
@@ -655,10 +654,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "default": null
             },
             "config": {
-              "description": "Settings of the provider; environment references are allowed here.",
-              "type": "object",
-              "additionalProperties": true,
-              "default": {}
+              "$ref": "#/definitions/EmbeddingConfig"
             }
           }
         },
@@ -666,6 +662,59 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "type": "null"
         }
       ]
+    },
+    "EmbeddingConfig": {
+      "description": "Settings of the provider of embeddings, each with those that read it; environment references are allowed here.",
+      "type": "object",
+      "additionalProperties": true,
+      "default": {},
+      "properties": {
+        "cache_ttl_s": {
+          "description": "local, hosted, hosted_cloud, http, hosted_alt: read for older catalogs; vectors are always cached."
+        },
+        "api_key": {
+          "description": "hosted, hosted_cloud, hosted_alt. http: sent as Authorization: Bearer, unless headers has an Authorization."
+        },
+        "base_url": {
+          "description": "hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required."
+        },
+        "timeout_s": {
+          "description": "hosted, hosted_cloud, http: seconds one request may take."
+        },
+        "batch_size": {
+          "description": "hosted, hosted_cloud, http, hosted_alt: texts in one request."
+        },
+        "max_retries": {
+          "description": "hosted, hosted_cloud: times a failed request is sent again."
+        },
+        "retry_backoff_s": {
+          "description": "hosted, hosted_cloud: seconds before the first retry, twice as many before the second."
+        },
+        "endpoint": {
+          "description": "hosted_cloud: address of the resource."
+        },
+        "deployment": {
+          "description": "hosted_cloud: name of the deployment; the model's name when absent."
+        },
+        "api_version": {
+          "description": "hosted_cloud: version of the API."
+        },
+        "headers": {
+          "description": "http: headers of each request."
+        },
+        "request": {
+          "description": "http: names of the fields in the body: model_field (model) and input_field (input)."
+        },
+        "response": {
+          "description": "http: where the vectors are in the answer: vectors_path (data[*].embedding)."
+        },
+        "model": {
+          "description": "hosted_alt: overrides the model of the embedding."
+        },
+        "input_type": {
+          "description": "hosted_alt: what the texts are."
+        }
+      }
     },
     "Op": {
       "description": "Comparison of a field with a value.",
@@ -825,9 +874,8 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "default": "none"
         },
         "model": {
-          "description": "Model of the provider.",
-          "type": "string",
-          "default": "gpt-4o-mini"
+          "description": "Model id; where it is absent, the default model of the provider.",
+          "type": "string"
         },
         "variants": {
           "description": "How many variants.",
@@ -837,10 +885,33 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "default": 3
         },
         "config": {
-          "description": "Settings of the provider; environment references are allowed here.",
-          "type": "object",
-          "additionalProperties": true,
-          "default": {}
+          "$ref": "#/definitions/ExpandConfig"
+        }
+      }
+    },
+    "ExpandConfig": {
+      "description": "Settings of the provider of query expansion, each with those that read it; environment references are allowed here.",
+      "type": "object",
+      "additionalProperties": true,
+      "default": {},
+      "properties": {
+        "api_key": {
+          "description": "hosted. http: sent as Authorization: Bearer."
+        },
+        "base_url": {
+          "description": "hosted: address of the API; OpenAI's when absent. http: address that the query is posted to; required."
+        },
+        "prompt": {
+          "description": "hosted: text of the request, with {variants} and {query}."
+        },
+        "url": {
+          "description": "http: another name of base_url."
+        },
+        "headers": {
+          "description": "http: headers of each request."
+        },
+        "timeout_s": {
+          "description": "http: seconds one request may take."
         }
       }
     },
@@ -1152,18 +1223,18 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "default": false
         },
         "provider": {
-          "description": "Who reranks; cross_encoder runs locally.",
+          "description": "Who reranks; cross_encoder runs locally (cohere is an older name of hosted_alt).",
           "enum": [
-            "cohere",
+            "hosted_alt",
             "cross_encoder",
-            "http"
+            "http",
+            "cohere"
           ],
           "default": "http"
         },
         "model": {
-          "description": "Model of the provider.",
-          "type": "string",
-          "default": "rerank-english-v3.0"
+          "description": "Model id; where it is absent, the default model of the provider.",
+          "type": "string"
         },
         "retrieve_k": {
           "description": "Rows fetched before reranking.",
@@ -1173,10 +1244,33 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "default": 50
         },
         "config": {
-          "description": "Settings of the provider; environment references are allowed here.",
-          "type": "object",
-          "additionalProperties": true,
-          "default": {}
+          "$ref": "#/definitions/RerankConfig"
+        }
+      }
+    },
+    "RerankConfig": {
+      "description": "Settings of the reranker, each with those that read it; environment references are allowed here.",
+      "type": "object",
+      "additionalProperties": true,
+      "default": {},
+      "properties": {
+        "base_url": {
+          "description": "http: address that documents are posted to; required."
+        },
+        "url": {
+          "description": "http: another name of base_url."
+        },
+        "headers": {
+          "description": "http: headers of each request."
+        },
+        "api_key": {
+          "description": "http: sent as Authorization: Bearer. hosted_alt."
+        },
+        "timeout_s": {
+          "description": "http: seconds one request may take."
+        },
+        "model": {
+          "description": "cross_encoder: the model, where rerank.model is empty."
         }
       }
     },

@@ -77,19 +77,14 @@ export type Expand = {
    */
   provider?: "hosted" | "http" | "none" | "openai";
   /**
-   * Model of the provider.
+   * Model id; where it is absent, the default model of the provider.
    */
   model?: string;
   /**
    * How many variants.
    */
   variants?: number;
-  /**
-   * Settings of the provider; environment references are allowed here.
-   */
-  config?: {
-    [k: string]: unknown;
-  };
+  config?: ExpandConfig;
 } | null;
 /**
  * Fetches more rows and puts them in a better order.
@@ -100,23 +95,18 @@ export type Rerank = {
    */
   enabled?: boolean;
   /**
-   * Who reranks; cross_encoder runs locally.
+   * Who reranks; cross_encoder runs locally (cohere is an older name of hosted_alt).
    */
-  provider?: "cohere" | "cross_encoder" | "http";
+  provider?: "hosted_alt" | "cross_encoder" | "http" | "cohere";
   /**
-   * Model of the provider.
+   * Model id; where it is absent, the default model of the provider.
    */
   model?: string;
   /**
    * Rows fetched before reranking.
    */
   retrieve_k?: number;
-  /**
-   * Settings of the provider; environment references are allowed here.
-   */
-  config?: {
-    [k: string]: unknown;
-  };
+  config?: RerankConfig;
 } | null;
 
 /**
@@ -513,19 +503,110 @@ export interface MilvusConnection {
 export interface EmbeddingObject {
   provider?: EmbeddingProvider;
   /**
-   * Model id.
+   * Model id; where it is absent, the default model of the provider.
    */
   model?: string;
   /**
    * Length of the vectors; needed for models that are not known.
    */
   dims?: number | null;
+  config?: EmbeddingConfig;
+}
+/**
+ * Settings of the provider of embeddings, each with those that read it; environment references are allowed here.
+ */
+export interface EmbeddingConfig {
   /**
-   * Settings of the provider; environment references are allowed here.
+   * local, hosted, hosted_cloud, http, hosted_alt: read for older catalogs; vectors are always cached.
    */
-  config?: {
+  cache_ttl_s?: {
     [k: string]: unknown;
   };
+  /**
+   * hosted, hosted_cloud, hosted_alt. http: sent as Authorization: Bearer, unless headers has an Authorization.
+   */
+  api_key?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required.
+   */
+  base_url?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted, hosted_cloud, http: seconds one request may take.
+   */
+  timeout_s?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted, hosted_cloud, http, hosted_alt: texts in one request.
+   */
+  batch_size?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted, hosted_cloud: times a failed request is sent again.
+   */
+  max_retries?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted, hosted_cloud: seconds before the first retry, twice as many before the second.
+   */
+  retry_backoff_s?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted_cloud: address of the resource.
+   */
+  endpoint?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted_cloud: name of the deployment; the model's name when absent.
+   */
+  deployment?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted_cloud: version of the API.
+   */
+  api_version?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: headers of each request.
+   */
+  headers?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: names of the fields in the body: model_field (model) and input_field (input).
+   */
+  request?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: where the vectors are in the answer: vectors_path (data[*].embedding).
+   */
+  response?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted_alt: overrides the model of the embedding.
+   */
+  model?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted_alt: what the texts are.
+   */
+  input_type?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
 }
 /**
  * Who may call what, and what they may see.
@@ -910,6 +991,48 @@ export interface Query {
   expand?: Expand;
 }
 /**
+ * Settings of the provider of query expansion, each with those that read it; environment references are allowed here.
+ */
+export interface ExpandConfig {
+  /**
+   * hosted. http: sent as Authorization: Bearer.
+   */
+  api_key?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted: address of the API; OpenAI's when absent. http: address that the query is posted to; required.
+   */
+  base_url?: {
+    [k: string]: unknown;
+  };
+  /**
+   * hosted: text of the request, with {variants} and {query}.
+   */
+  prompt?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: another name of base_url.
+   */
+  url?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: headers of each request.
+   */
+  headers?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: seconds one request may take.
+   */
+  timeout_s?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
  * An argument of the tool. With a path or an op it filters; without, it is for pipeline expressions.
  */
 export interface Parameter {
@@ -1091,4 +1214,46 @@ export interface ProjectStep {
    * @minItems 1
    */
   fields: FieldPath[];
+}
+/**
+ * Settings of the reranker, each with those that read it; environment references are allowed here.
+ */
+export interface RerankConfig {
+  /**
+   * http: address that documents are posted to; required.
+   */
+  base_url?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: another name of base_url.
+   */
+  url?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: headers of each request.
+   */
+  headers?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: sent as Authorization: Bearer. hosted_alt.
+   */
+  api_key?: {
+    [k: string]: unknown;
+  };
+  /**
+   * http: seconds one request may take.
+   */
+  timeout_s?: {
+    [k: string]: unknown;
+  };
+  /**
+   * cross_encoder: the model, where rerank.model is empty.
+   */
+  model?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
 }

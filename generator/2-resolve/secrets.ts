@@ -2,13 +2,21 @@
  * Finds secrets that are written out in the catalog (VB1003). Values of keys that carry secrets are judged by their
  * look; other texts only by marks that no ordinary address or model name has, so that a long URL is not a finding.
  */
+import type { Setting } from "../../runtime/abi/setting.js";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { EMBEDDERS } from "../../runtime/embed/descriptors.js";
+import { EXPANDERS } from "../../runtime/expand/descriptors.js";
+import { RERANKERS } from "../../runtime/rerank/descriptors.js";
 import { formatPath, type Reporter } from "../diagnostics.js";
 import type { Path, tds } from "../ir.js";
 import { hasReference, replaceReferences } from "./interpolate.js";
 
-const SECRET_KEYS = new Set(["api_key", "auth_token", "token", "password", "dsn", "secret", "authorization", "x-api-key", "api-key"]);
+/** Names that carry a secret wherever they are: in headers, and in settings that no descriptor knows. */
+const SECRET_NAMES = ["token", "password", "dsn", "secret", "authorization", "x-api-key", "api-key"];
+const SETTINGS = [DESCRIPTORS, EMBEDDERS, RERANKERS, EXPANDERS].flatMap((table) => Object.values<{ readonly settings: { readonly [key: string]: Setting } }>(table)).flatMap(({ settings }) => Object.entries(settings));
+const SECRET_KEYS: ReadonlySet<string> = new Set([...SECRET_NAMES, ...SETTINGS.flatMap(([key, { use }]) => (use === "secret" ? [key] : []))]);
 /** Maps whose every value may be a secret. */
-const SECRET_MAPS = new Set(["headers"]);
+const SECRET_MAPS: ReadonlySet<string> = new Set(SETTINGS.flatMap(([key, { use }]) => (use === "secrets" ? [key] : [])));
 const CREDENTIAL_PAIR = /(?:password|pwd)\s*=\s*(?!\$\{)\S/i;
 const CREDENTIAL_URL = /:\/\/[^/\s:@]*:(?!\$\{)[^/\s@]+@/;
 const MARKS = ["sk-", "pcsk_", "eyJ", "AKIA", "SG.", "dapi", "sl.", "BEGIN PRIVATE"];

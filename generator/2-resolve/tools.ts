@@ -1,6 +1,9 @@
 /** One tool with every default merged. Defaults are those of specs/tds.schema.json, written once, here. */
 import type { Scalar } from "../../runtime/abi/filter.js";
 import type { Deferred } from "../../runtime/abi/plan.js";
+import { providerCalled } from "../../runtime/abi/provider.js";
+import { DEFAULT_EXPANDER, EXPANDERS } from "../../runtime/expand/descriptors.js";
+import { DEFAULT_RERANKER, RERANKERS } from "../../runtime/rerank/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Path, ResolvedEmbedding, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedRerank, ResolvedStep, ResolvedTarget, ResolvedTool, tds } from "../ir.js";
 import { resolveEmbedding } from "./embedding.js";
@@ -73,11 +76,11 @@ export function resolveQuery(query: tds.Query | null | undefined, at: Path, scop
 
 function resolveExpand(expand: tds.Expand | undefined, at: Path, scope: Scope): ResolvedQuery["expand"] {
   if (expand === undefined || expand === null) return null;
-  const provider = expand.provider ?? "none";
+  const { name: provider, defaultModel } = expand.provider === undefined ? DEFAULT_EXPANDER : providerCalled(EXPANDERS, expand.provider) ?? DEFAULT_EXPANDER;
   return {
     enabled: expand.enabled ?? false,
-    provider: provider === "openai" ? "hosted" : provider,
-    model: expand.model ?? "gpt-4o-mini",
+    provider,
+    model: expand.model ?? defaultModel,
     variants: expand.variants ?? 3,
     config: resolveConfig(expand.config, [...at, "config"], scope),
   };
@@ -85,10 +88,11 @@ function resolveExpand(expand: tds.Expand | undefined, at: Path, scope: Scope): 
 
 function resolveRerank(rerank: tds.Rerank | undefined, at: Path, scope: Scope): ResolvedRerank | null {
   if (rerank === undefined || rerank === null || rerank.enabled !== true) return null;
+  const { name: provider, defaultModel } = rerank.provider === undefined ? DEFAULT_RERANKER : providerCalled(RERANKERS, rerank.provider) ?? DEFAULT_RERANKER;
   return {
     at,
-    provider: rerank.provider ?? "http",
-    model: rerank.model ?? "rerank-english-v3.0",
+    provider,
+    model: rerank.model ?? defaultModel,
     retrieveK: rerank.retrieve_k ?? 50,
     config: resolveConfig(rerank.config, [...at, "config"], scope),
   };

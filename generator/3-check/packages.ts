@@ -1,47 +1,51 @@
 /** Optional npm packages that a catalog needs; asked only where the caller can say what is installed. */
 import { dirname, join } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.js";
+import { EXPANDERS } from "../../runtime/expand/descriptors.js";
+import { RERANKERS } from "../../runtime/rerank/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
-import type { Resolved, ResolvedEmbedding } from "../ir.js";
+import type { Resolved } from "../ir.js";
 import type { Target } from "./rules/unsupported.js";
 
-const TRANSFORMERS = "@huggingface/transformers";
-const BUILT_IN_MODEL = /^hashing-(?:256|512|1024)$/;
+const PROVIDERS = [...Object.values(EMBEDDERS), ...Object.values(RERANKERS), ...Object.values(EXPANDERS)];
 
 /** Every package that some catalog needs and toolsrv does not bring along. */
-export const OPTIONAL_PACKAGES: readonly string[] = [...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages), TRANSFORMERS];
+export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
+  ...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages),
+  ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
+])];
 
 /**
  * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
  * build for needs none here; asking for its client would refuse builds that work.
  */
 export function reportPackages({ connections, parsed, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
+  const missingOf = (packages: readonly string[]): string | null => packages.filter((name) => !isInstalled(name)).join(" ") || null;
   for (const { name, at, backend } of connections) {
     if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
-    const missing = DESCRIPTORS[backend].packages.filter((extra) => !isInstalled(extra));
-    if (missing.length > 0) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing.join(" ") }, { path: [...at, "backend"] });
+    const missing = missingOf(DESCRIPTORS[backend].packages);
+    if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing }, { path: [...at, "backend"] });
   }
   const seen = new Set<string>();
   for (const tool of tools) {
     const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];
     for (const query of queries) {
-      if (query === null || !needsTransformers(query.embedding)) continue;
-      const { at: path, model } = query.embedding;
-      if (seen.has(JSON.stringify(path)) || isInstalled(TRANSFORMERS)) continue;
+      if (query === null) continue;
+      const { at: path, provider, model } = query.embedding;
+      const missing = missingOf(EMBEDDERS[provider].packages(model));
+      if (missing === null || seen.has(JSON.stringify(path))) continue;
       seen.add(JSON.stringify(path));
-      reporter.report("VB2019", { what: `the embedding model '${model}' (provider local)`, package: TRANSFORMERS }, { path }, {
-        help: `run \`npm i ${TRANSFORMERS}\` in the folder of ${parsed.file.path}, or where toolsrv is installed; local/hashing-256 needs no package, but compares words rather than meaning`,
+      reporter.report("VB2019", { what: `the embedding model '${model}' (provider ${provider})`, package: missing }, { path }, {
+        help: `run \`npm i ${missing}\` in the folder of ${parsed.file.path}, or where toolsrv is installed; ${BUILT_IN_EMBEDDINGS[0]} needs no package, but compares words rather than meaning`,
       });
     }
-    if (tool.rerank?.provider === "cross_encoder" && !isInstalled(TRANSFORMERS)) {
-      reporter.report("VB4032", { package: TRANSFORMERS }, { path: [...tool.rerank.at, "provider"] }, { tool: tool.name });
-    }
+    if (tool.rerank === null) continue;
+    const { at, provider, model } = tool.rerank;
+    const missing = missingOf(RERANKERS[provider].packages(model));
+    if (missing !== null) reporter.report("VB4032", { provider, package: missing }, { path: [...at, "provider"] }, { tool: tool.name });
   }
-}
-
-function needsTransformers({ provider, model }: ResolvedEmbedding): boolean {
-  return provider === "local" && !BUILT_IN_MODEL.test(model);
 }
 
 /** Which optional packages Node finds from one of the folders: that of the catalog, and where toolsrv itself lies. */

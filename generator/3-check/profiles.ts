@@ -3,6 +3,8 @@
  * beside the ordinary rules, on the same catalog, and report in the same way.
  */
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { providerCalled } from "../../runtime/abi/provider.js";
+import { DEFAULT_EMBEDDER, EMBEDDERS, readEmbeddingName } from "../../runtime/embed/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Path, Resolved, ResolvedTool } from "../ir.js";
 
@@ -21,13 +23,13 @@ export function reportEnterprise(catalog: Resolved, literals: boolean, reporter:
   if (literals) reportEndpoints(catalog, reporter);
   if (catalog.settings.hardening === undefined || catalog.settings.hardening["disable_meta_tools"] === false) reporter.report("VE005", {}, null);
   const { embedding } = catalog.parsed.value.defaults ?? {};
-  if (defaultProvider(catalog) === "local") reporter.report("VE007", {}, { path: embedding === undefined ? [] : ["defaults", "embedding"] });
+  if (defaultEmbedder(catalog).inProcess) reporter.report("VE007", {}, { path: embedding === undefined ? [] : ["defaults", "embedding"] });
 }
 
-function defaultProvider({ parsed }: Resolved): string {
+function defaultEmbedder({ parsed }: Resolved): typeof DEFAULT_EMBEDDER {
   const written = parsed.value.defaults?.embedding;
-  const provider = typeof written === "string" ? written.split("/", 1)[0] ?? "" : written?.provider ?? "local";
-  return ["hosted", "openai", "hosted_cloud", "azure_openai", "http", "hosted_alt", "cohere"].includes(provider) ? provider : "local";
+  if (typeof written === "string") return readEmbeddingName(written).descriptor;
+  return providerCalled(EMBEDDERS, written?.provider ?? DEFAULT_EMBEDDER.name) ?? DEFAULT_EMBEDDER;
 }
 
 /** VE002 and VE003: each tool is isolated, by the request or by a static filter, and returns few rows. */

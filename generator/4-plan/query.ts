@@ -1,5 +1,6 @@
 /** Query, expansion and reranking. */
 import type { ExpandPlan, QueryPlan, RerankPlan } from "../../runtime/abi/plan.js";
+import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import type { ResolvedQuery, ResolvedRerank, ResolvedTool } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
 import type { EmbeddingNames } from "./connections.js";
@@ -31,9 +32,9 @@ export function queryBlockOf(tool: ResolvedTool): QueryBlock | null {
 }
 
 function expandPlan(expand: ResolvedQuery["expand"]): ExpandPlan | undefined {
-  if (expand === null || !expand.enabled || expand.provider === "none") return undefined;
+  if (expand === null || !expand.enabled || !EXPANDERS[expand.provider].expands) return undefined;
   const { provider, model, variants, config } = expand;
-  return compact<ExpandPlan>({ provider, model, variants, config: unlessEmpty(config) });
+  return compact<ExpandPlan>({ provider, model: model ?? undefined, variants, config: unlessEmpty(config) });
 }
 
 /** The query part of a plan; `alpha` is printed only where it has a meaning. */

@@ -6,6 +6,7 @@
 import type { Condition, Filter } from "../../runtime/abi/filter.js";
 import { writtenText, type ConnectionPlan, type TenantPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
+import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { isRecord } from "../../runtime/base/paths.js";
 import { same } from "./change.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
@@ -54,12 +55,19 @@ export function requiredMembers(plan: ToolPlan, definition: ToolDefinition | und
   });
 }
 
-/** Settings about credentials and options, not about the location. */
-const NOT_ADDRESS = new Set(["api_key", "auth_token", "token", "user", "password", "vector_column", "id_column", "mode", "embedding_mode"]);
+const ADDRESSES: readonly string[] = ["path", "endpoint", "place"];
+
+/** Whether a setting says where records are; one that the backend's descriptor does not know might. */
+function isAddress(backend: string, key: string): boolean {
+  const known: { readonly [backend: string]: (typeof DESCRIPTORS)[keyof typeof DESCRIPTORS] } = DESCRIPTORS;
+  const settings = Object.hasOwn(known, backend) ? known[backend]?.settings ?? {} : {};
+  const use = Object.hasOwn(settings, key) ? settings[key]?.use : undefined;
+  return use === undefined || ADDRESSES.includes(use);
+}
 
 /** Parts of an address that can be compared; null for a part that only the environment knows. */
-function addressOf({ settings }: ConnectionPlan): ReadonlyMap<string, string | null> {
-  return new Map(Object.entries(settings).filter(([key]) => !NOT_ADDRESS.has(key)).map(([key, value]) => [key, typeof value === "string" ? normal(value) : value === null || typeof value !== "object" ? String(value) : null]));
+function addressOf({ backend, settings }: ConnectionPlan): ReadonlyMap<string, string | null> {
+  return new Map(Object.entries(settings).filter(([key]) => isAddress(backend, key)).map(([key, value]) => [key, typeof value === "string" ? normal(value) : value === null || typeof value !== "object" ? String(value) : null]));
 }
 
 /** `./a.db` is `a.db`, and a URL is the same with another case of its host or a slash at its end. */

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
 import type { CollectionPlan, EmbeddingPlan, Guard, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Compiled } from "../compile.js";
 import type { ResolvedParameter } from "../ir.js";
@@ -17,9 +18,6 @@ export interface LoadTarget {
   /** What parameters compare paths as; values are stored in that type. */
   readonly types: ReadonlyMap<string, LoadType>;
 }
-
-/** Embedding of a collection that no tool searches by text. */
-const FALLBACK: EmbeddingPlan = { provider: "local", model: "hashing-256", dims: 256 };
 
 /** @throws RangeError when the connection can't be loaded, or two tools embed the collection differently. */
 export function loadTarget({ plans, checked }: Compiled, connection: string, collection: string, base: URL): LoadTarget {
@@ -77,7 +75,7 @@ function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddin
   }
   const [name] = users.keys();
   const used = name === undefined ? undefined : embeddings[name];
-  return used ?? embeddings["default"] ?? FALLBACK;
+  return used ?? embeddings["default"] ?? SMALLEST_EMBEDDING;
 }
 
 /** Paths that every row of the tool has one value of: an index on them keeps searches to the tool's own part. */

@@ -11,6 +11,7 @@ import { capabilitiesPage } from "./capabilities.js";
 import { cliPage } from "./cli.js";
 import { codesPage } from "./codes.js";
 import { keysPage } from "./keys.js";
+import { providersPage } from "./providers.js";
 
 /** Every page by its name in docs/reference/. */
 export function referencePages(): ReadonlyMap<string, string> {
@@ -19,6 +20,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ["cli.md", cliPage(COMMANDS, EXIT)],
     ["codes.md", codesPage()],
     ["keys.md", keysPage(tdsSchema)],
+    ["providers.md", providersPage()],
   ]);
 }
 

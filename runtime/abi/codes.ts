@@ -154,7 +154,7 @@ export const CODES = defineCodes({
   VB4021: { severity: "error", title: "directory cannot be read", message: "{backend} (connection '{connection}') cannot list values for a directory", help: "use an enum, or a directory on another connection" },
   VB4030: { severity: "warning", title: "query expansion failed", message: "query expansion failed; only the original query was used", help: "the provider of query.expand did not answer as expected" },
   VB4031: { severity: "warning", title: "rerank failed", message: "reranking failed; rows keep the order of the vector search", help: "the provider of rerank did not answer as expected" },
-  VB4032: { severity: "warning", title: "local reranker missing", message: "rerank provider cross_encoder needs the package {package}, which is not installed", help: "run `npm i {package}` in the folder of {file}, or where toolsrv is installed; until then rows keep their vector order" },
+  VB4032: { severity: "warning", title: "local reranker missing", message: "rerank provider {provider} needs the package {package}, which is not installed", help: "run `npm i {package}` in the folder of {file}, or where toolsrv is installed; until then rows keep their vector order" },
   VB4040: { severity: "error", title: "vault path missing", message: "credentials.provider vault needs vault.path", help: "add credentials.vault.path" },
   VB4041: { severity: "error", title: "secret id missing", message: "credentials.provider aws_sm needs aws_sm.secret_id", help: "add credentials.aws_sm.secret_id" },
   VB4042: { severity: "error", title: "secret name missing", message: "credentials.provider k8s needs k8s.secret", help: "add credentials.k8s.secret" },

@@ -11,6 +11,14 @@ export const ABI = 1;
 export const BACKENDS = ["sqlite", "qdrant", "pgvector", "chroma", "pinecone", "weaviate", "milvus"] as const;
 export type BackendName = (typeof BACKENDS)[number];
 
+/** Names in plans of who embeds, reranks and expands; catalogs may use older ones (runtime/embed, rerank and expand). */
+export const EMBEDDING_PROVIDERS = ["local", "hosted", "hosted_cloud", "http", "hosted_alt"] as const;
+export const RERANK_PROVIDERS = ["http", "hosted_alt", "cross_encoder"] as const;
+export const EXPAND_PROVIDERS = ["hosted", "http", "none"] as const;
+export type EmbeddingProvider = (typeof EMBEDDING_PROVIDERS)[number];
+export type RerankProvider = (typeof RERANK_PROVIDERS)[number];
+export type ExpandProvider = (typeof EXPAND_PROVIDERS)[number];
+
 export type Json = Scalar | readonly Json[] | { readonly [key: string]: Json };
 
 /** A `${NAME}` or `${NAME:-default}` of the catalog. Open in every program; filled when it starts (references.ts). */
@@ -62,7 +70,7 @@ export interface ConnectionPlan {
 }
 
 export interface EmbeddingPlan {
-  /** Canonical provider name: local, hosted, hosted_cloud, http or hosted_alt. */
+  /** One of EMBEDDING_PROVIDERS; a text, because a plan may come from another version. */
   readonly provider: string;
   readonly model: string;
   /** Vector length, when the catalog states it or the model is a known one. */
@@ -136,8 +144,9 @@ export interface ReadPlan {
 }
 
 export interface ExpandPlan {
-  readonly provider: string;
-  readonly model: string;
+  readonly provider: ExpandProvider;
+  /** Absent where the provider takes none. */
+  readonly model?: string;
   readonly variants: number;
   readonly config?: { readonly [key: string]: Deferred };
 }
@@ -156,7 +165,7 @@ export interface QueryPlan {
 }
 
 export interface RerankPlan {
-  readonly provider: "http" | "cohere" | "cross_encoder";
+  readonly provider: RerankProvider;
   readonly model: string;
   readonly retrieve_k: number;
   readonly config?: { readonly [key: string]: Deferred };

@@ -4,18 +4,8 @@
  */
 import type { ExtendedOp, Filter } from "../abi/filter.js";
 import type { BackendName } from "../abi/plan.js";
+import type { Setting } from "../abi/setting.js";
 import type { AdapterModule } from "./adapter.js";
-
-/** A key of a connection that the backend reads. */
-export interface Setting {
-  /** Value where the catalog says nothing; `null`: none. */
-  readonly default: string | null;
-  /**
-   * path: a file, relative to the catalog · endpoint: an address, which may contain credentials · secret: a credential ·
-   * place: where within the store records are read · option: how they are read.
-   */
-  readonly use: "path" | "endpoint" | "secret" | "place" | "option";
-}
 
 export interface BackendDescriptor {
   readonly name: BackendName;

@@ -23,6 +23,9 @@ export interface Rule {
 export const PUBLIC_ABI = "runtime/abi/index.ts";
 /** The abi, and the pure helpers below it, which every room may use. */
 const ABI = "runtime/{abi,base}/*.ts";
+/** Rooms with a folder for each provider. */
+const PROVIDERS = "runtime/{embed,rerank,expand}";
+const DESCRIPTORS = "runtime/{adapters,embed,rerank,expand}/descriptors.ts";
 /** Compiler files that belong to no phase. */
 const SHARED = "generator/{ir,diagnostics,host,bug,expression,literal-reader}.ts";
 
@@ -60,12 +63,12 @@ export const RULES: readonly Rule[] = [
     because: "a backend knows its interface, never another backend, call or mcp",
   },
   {
-    files: "runtime/embed/*.ts", room: 0, may: [ABI, "runtime/embed/*.ts"], mayLater: ["runtime/embed/*/*.ts"], packages: [],
-    because: "an embedder is loaded when a catalog names it",
+    files: `${PROVIDERS}/*.ts`, room: 0, may: [ABI, `${PROVIDERS}/*.ts`, `${PROVIDERS}/*/descriptor.ts`], packages: [],
+    because: "descriptors are pure; what does the work is loaded by its descriptor when a catalog names it",
   },
   {
-    files: "runtime/embed/*/**", room: 3, may: [ABI, "runtime/embed/*.ts"], packages: "any",
-    because: "an embedder knows its interface, never another embedder, call or mcp",
+    files: `${PROVIDERS}/*/**`, room: 3, may: [ABI, `${PROVIDERS}/*.ts`], packages: "any",
+    because: "a provider knows its interface, never another provider, call or mcp",
   },
   {
     files: "runtime/{access,limits,observe}/**", room: 2, may: [ABI], packages: "any",
@@ -104,7 +107,7 @@ export const RULES: readonly Rule[] = [
     because: "what all phases share; it knows no phase except the generated types of the catalog",
   },
   {
-    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/{capabilities,descriptors}.ts"],
+    files: "generator/3-check/**", room: 2, may: [ABI, SHARED, "runtime/adapters/capabilities.ts", DESCRIPTORS],
     mayTypes: ["runtime/adapters/adapter.ts"], packages: ["yaml", "zod"],
     because: "a phase knows no other phase; check runs the adapters' own filter compilers",
   },
@@ -125,7 +128,7 @@ export const RULES: readonly Rule[] = [
     because: "the trace commands use the trace service's own store",
   },
   {
-    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED, "runtime/adapters/descriptors.ts"], packages: ["yaml", "zod"],
+    files: "generator/{1-parse,2-resolve,4-plan}/**", room: 2, may: [ABI, SHARED, DESCRIPTORS], packages: ["yaml", "zod"],
     because: "a phase knows no other phase",
   },
   {
@@ -157,7 +160,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/reference/**", room: 2,
-    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/{capabilities,descriptors}.ts"], packages: [],
+    may: [ABI, SHARED, "generator/1-parse/{schema.gen,shape}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/capabilities.ts", DESCRIPTORS], packages: [],
     because: "docs/reference/ is generated from the tables that the code uses",
   },
   {

@@ -3,6 +3,9 @@
  * This is the one list of it: a row goes when the runtime learns to do what it names.
  */
 import { DESCRIPTORS } from "../../../runtime/adapters/descriptors.js";
+import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../../runtime/embed/descriptors.js";
+import { EXPANDERS } from "../../../runtime/expand/descriptors.js";
+import { RERANKERS } from "../../../runtime/rerank/descriptors.js";
 import type { Reporter } from "../../diagnostics.js";
 import type { Path, Resolved, ResolvedEmbedding, ResolvedQuery, ResolvedTool } from "../../ir.js";
 
@@ -18,8 +21,6 @@ interface Finding {
   readonly path: Path;
   readonly help?: string;
 }
-
-const BUILTIN_MODEL = /^hashing-(?:256|512|1024)$/;
 
 /** Reports what can't be executed for the target (TS0301, TS0303). */
 export function reportUnsupported(catalog: Resolved, target: Target, reporter: Reporter): void {
@@ -60,20 +61,21 @@ function isModeAlone(key: string, value: unknown): boolean {
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {
   const findings: Finding[] = [];
-  if (tool.rerank !== null) findings.push({ what: "rerank", path: tool.rerank.at });
+  if (tool.rerank !== null && !RERANKERS[tool.rerank.provider].runs(tool.rerank.model)) findings.push({ what: "rerank", path: tool.rerank.at });
   for (const step of tool.steps) if (step.kind === "retrieve" && step.query !== null) findings.push(...ofQuery(step.query));
   if (tool.query !== null) findings.push(...ofQuery(tool.query));
   return findings;
 }
 
 function ofQuery(query: ResolvedQuery): readonly Finding[] {
+  const { expand } = query;
   return [
-    ...(query.expand?.enabled === true ? [{ what: "query.expand", path: [...query.at, "expand"] }] : []),
+    ...(expand?.enabled === true && !EXPANDERS[expand.provider].runs(expand.model ?? "") ? [{ what: "query.expand", path: [...query.at, "expand"] }] : []),
     ...ofEmbedding(query.embedding),
   ];
 }
 
 function ofEmbedding(embedding: ResolvedEmbedding): readonly Finding[] {
-  if (embedding.provider === "local" && BUILTIN_MODEL.test(embedding.model)) return [];
-  return [{ what: `embedding ${embedding.provider}/${embedding.model}`, path: embedding.at, help: "set defaults.embedding to local/hashing-256, local/hashing-512 or local/hashing-1024" }];
+  if (EMBEDDERS[embedding.provider].runs(embedding.model)) return [];
+  return [{ what: `embedding ${embedding.provider}/${embedding.model}`, path: embedding.at, help: `set defaults.embedding to ${BUILT_IN_EMBEDDINGS.slice(0, -1).join(", ")} or ${BUILT_IN_EMBEDDINGS.at(-1) ?? ""}` }];
 }

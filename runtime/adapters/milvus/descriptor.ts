@@ -9,7 +9,7 @@ export const descriptor: BackendDescriptor = {
   settings: {
     uri: { default: null, use: "endpoint" },
     token: { default: null, use: "secret" },
-    user: { default: null, use: "secret" },
+    user: { default: null, use: "account" },
     password: { default: null, use: "secret" },
     database: { default: null, use: "place" },
   },

@@ -1,0 +1,45 @@
+/** docs/reference/providers.md: who embeds, reranks and expands, from the descriptors that compiler and runtime ask. */
+import type { ProviderDescriptor } from "../../runtime/abi/provider.js";
+import { EMBEDDERS } from "../../runtime/embed/descriptors.js";
+import { EXPANDERS } from "../../runtime/expand/descriptors.js";
+import { RERANKERS } from "../../runtime/rerank/descriptors.js";
+import { HEADER, cell, code, table } from "./markdown.js";
+
+/** The page. */
+export function providersPage(): string {
+  const lengths = Object.values(EMBEDDERS).flatMap(({ name, dims }) => Object.entries(dims).map(([model, length]) => [code(model), name, String(length)]));
+  return [
+    HEADER,
+    "# Providers\n\nWho turns texts into vectors, puts rows in a better order, and rewrites queries. Catalogs with a provider or a model that this version cannot run are refused at build (TS0301).\n",
+    section("Embedding: `defaults.embedding`, `query.embedding`", Object.values(EMBEDDERS)),
+    "\n### Vector lengths that are known\n\nOther models need `dims`.\n\n",
+    table(["model", "provider", "length"], lengths),
+    section("Reranking: `rerank`", Object.values(RERANKERS)),
+    section("Query expansion: `query.expand`", Object.values(EXPANDERS)),
+  ].join("");
+}
+
+type Described = ProviderDescriptor<string> & { readonly builtIn?: readonly string[] };
+
+function section(title: string, descriptors: readonly Described[]): string {
+  const rows = descriptors.map((one) => {
+    const { name, aliases, summary, defaultModel } = one;
+    return [code(name), aliases.map(code).join(" ") || "–", cell(summary), defaultModel === null ? "–" : code(defaultModel), runsText(one), needsText(one)];
+  });
+  const settings = descriptors.flatMap(({ name, settings: own }) => Object.entries(own).map(([key, { default: value, use, meaning }]) => [
+    code(name), code(key), value === null ? "" : code(JSON.stringify(value)), use === "secret" || use === "secrets" ? "yes" : "", cell(meaning ?? ""),
+  ]));
+  return `\n## ${title}\n\n${table(["provider", "older names", "what it is", "default model", "runs in this version", "needs the package"], rows)}\nKeys of its \`config\`:\n\n${table(["provider", "key", "default", "secret", "meaning"], settings)}`;
+}
+
+/** Models are asked about by name: those that the descriptor itself names. */
+function runsText({ defaultModel, builtIn = [], runs }: Described): string {
+  const names = [defaultModel ?? "", ...builtIn];
+  const run = names.filter(runs);
+  if (run.length === 0) return "no";
+  return run.length === names.length ? "yes" : run.map(code).join(" ");
+}
+
+function needsText({ defaultModel, packages }: Described): string {
+  return packages(defaultModel ?? "").map(code).join(" ") || "–";
+}

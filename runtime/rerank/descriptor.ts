@@ -1,0 +1,10 @@
+/**
+ * Everything about a reranker in one value: each folder here has a `descriptor.ts`, and `descriptors.ts` is the table of
+ * them. Pure: no model and no package is loaded.
+ */
+import type { RerankProvider } from "../abi/plan.js";
+import type { ProviderDescriptor } from "../abi/provider.js";
+
+export interface RerankDescriptor extends ProviderDescriptor<RerankProvider> {
+  readonly defaultModel: string;
+}
