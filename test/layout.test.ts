@@ -41,7 +41,7 @@ test("every import keeps the rules", () => {
 /** Names of backends, as string literals, belong to the backend's own folder and to the two tables. */
 const NAMES_BACKENDS = ["runtime/adapters/*/**", "runtime/abi/plan.ts", "generator/1-parse/*.gen.ts"];
 
-const OWN_STORES = ["runtime/trace/**", "runtime/auth/**", "runtime/config/serve-*.ts"];
+const OWN_STORES = ["runtime/trace/**", "runtime/auth/**", "runtime/config/auth-*.ts"];
 
 test("no code asks for a backend by its name", () => {
   const literal = new RegExp(`["'\`](?:${BACKENDS.join("|")})["'\`]`);

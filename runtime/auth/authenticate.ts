@@ -7,12 +7,14 @@ import type { HeaderList, HttpHead } from "../transport/types.js";
 
 /** The request is not served. */
 export interface Challenge {
-  /** 401 asks for (other) credentials; 403 does not take these; 400 cannot read them. */
-  readonly status: 400 | 401 | 403;
+  /** 401 asks for (other) credentials; 403 does not take these; 400 cannot read them; 503 cannot judge them now. */
+  readonly status: 400 | 401 | 403 | 503;
   readonly code: string;
   readonly message: string;
-  /** WWW-Authenticate, for 401. */
+  /** WWW-Authenticate, for 401; Retry-After, for 503. */
   readonly headers: HeaderList;
+  /** For the log alone: what was wrong with the credentials, without any part of them. Absent: not logged. */
+  readonly reason?: string;
 }
 
 export type Authentication = Principal | Challenge;

@@ -1,7 +1,7 @@
 /** One token for everybody: the authentication of the trace service. Compared by digest, in constant time. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Principal } from "../abi/call.js";
 import type { Authenticator, Challenge } from "./authenticate.js";
+import { digestOf, sameDigest } from "./digest.js";
 
 export interface BearerToken extends Authenticator {
   /** Token of a WebSocket: the query parameter when there is one, else the last sub-protocol. */
@@ -13,10 +13,9 @@ const REFUSED: Challenge = { status: 401, code: "unauthorized", message: "Unauth
 
 /** @param token `null` lets everybody in. */
 export function bearerToken(token: string | null): BearerToken {
-  const digest = (value: string): Buffer => createHash("sha256").update(value, "utf8").digest();
-  const wanted = token === null ? null : digest(token);
-  const wantedHeader = token === null ? null : digest(`Bearer ${token}`);
-  const same = (value: string, expected: Buffer | null): boolean => expected === null || timingSafeEqual(digest(value), expected);
+  const wanted = token === null ? null : digestOf(token);
+  const wantedHeader = token === null ? null : digestOf(`Bearer ${token}`);
+  const same = (value: string, expected: Buffer | null): boolean => expected === null || sameDigest(digestOf(value), expected);
   return {
     headers: ["authorization"],
     authenticate: (head) => (same(head.header("authorization"), wantedHeader) ? HOLDER : REFUSED),

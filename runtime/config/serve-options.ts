@@ -2,15 +2,13 @@
 import { flagLabel, readFlagWords, type FlagValue } from "./flags.js";
 import { SERVE_FLAGS } from "./serve-flags.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
-import { isLoopbackAddress } from "../base/loopback.js";
 import { parseAddress, type HttpAddress } from "./address.js";
-import { EXIT, StartError } from "./exit.js";
+import { readAuthFlags, type AuthFlags } from "./auth-flags.js";
+import { StartError } from "./exit.js";
 
 const DEFAULT_GRACE_S = 30;
 const HTTP = { flag: "--http", port: 8000 };
 const TRACE = { flag: "--trace", port: 7842 };
-/** Modes of the specification that this version does not have. */
-const LATER_MODES = ["builtin", "jwt", "api_key"];
 
 export interface ServeOptions {
   /** `null`: the product's title. */
@@ -18,6 +16,8 @@ export interface ServeOptions {
   readonly envFile: string | null;
   /** `null`: stdio. */
   readonly http: HttpAddress | null;
+  /** `null` on stdio. */
+  readonly auth: AuthFlags | null;
   /** Browser origins that are answered beside loopback and the server's own, in the form that browsers send. */
   readonly allowOrigins: readonly string[];
   readonly metaTools: boolean;
@@ -65,11 +65,11 @@ export function serveOptions(values: FlagValues): ServeOptions {
   };
   const address = text("http");
   const http = address === null ? null : parseAddress(address, HTTP);
-  checkAuth(http, text("auth"));
   return {
     name: readName(text("name")),
     envFile: text("env-file"),
     http,
+    auth: readAuthFlags(text, http),
     allowOrigins: readOrigins(text("allow-origin")),
     metaTools: values["meta-tools"] !== false,
     shutdownGraceMs: readSeconds(text("shutdown-grace-s")) * 1000,
@@ -80,16 +80,6 @@ export function serveOptions(values: FlagValues): ServeOptions {
     trace: readTrace(text("trace")),
     defaultProject: text("default-project"),
   };
-}
-
-function checkAuth(http: HttpAddress | null, mode: string | null): void {
-  if (mode !== null && LATER_MODES.includes(mode)) throw new StartError(`--auth ${mode} is not available in this version; --auth none serves loopback`);
-  if (mode !== null && mode !== "none") throw new StartError(`--auth takes none, builtin, jwt or api_key, not '${mode}'`);
-  if (http === null) return;
-  if (mode === null) throw new StartError("--http needs --auth; this version has only --auth none, on loopback (the default, builtin, is not available yet)");
-  if (!isLoopbackAddress(http.host)) {
-    throw new StartError(`--auth none is refused on ${http.host}: without authentication only this machine may connect; use 127.0.0.1, [::1] or localhost`, EXIT.LIVE);
-  }
 }
 
 function readTrace(address: string | null): TraceOption | null {

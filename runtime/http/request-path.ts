@@ -32,6 +32,8 @@ export interface Gate {
   readonly isPublic?: boolean;
   /** Served while the server is stopping. */
   readonly whileStopping?: boolean;
+  /** Served to pages of every origin; the Host is checked all the same. */
+  readonly anyOrigin?: boolean;
 }
 
 export class RequestPath {
@@ -57,7 +59,7 @@ export class RequestPath {
    * The decision about the heads of a route's requests.
    * @param handle makes the handler for a principal; called again only when the principal is another one.
    */
-  admit(handle: (principal: Principal) => HttpHandler, { isPublic = false, whileStopping = false }: Gate = {}): Admit {
+  admit(handle: (principal: Principal) => HttpHandler, { isPublic = false, whileStopping = false, anyOrigin = false }: Gate = {}): Admit {
     let last: { readonly principal: Principal; readonly handler: HttpHandler } | null = null;
     const handlerOf = (principal: Principal): HttpHandler => {
       if (last?.principal !== principal) last = { principal, handler: handle(principal) };
@@ -65,7 +67,7 @@ export class RequestPath {
     };
     const { authenticator, stopping } = this.options;
     return (head) => {
-      const foreign = this.checkHostAndOrigin(head);
+      const foreign = this.checkHostAndOrigin(head, anyOrigin);
       if (foreign !== null) return foreign;
       if (!whileStopping && stopping()) return this.stoppingRefusal(head);
       if (isPublic) return handlerOf(ANYBODY);
@@ -75,9 +77,9 @@ export class RequestPath {
   }
 
   /** Why the Host or the Origin is refused, or `null`. */
-  checkHostAndOrigin(head: HttpHead): Refusal | null {
+  checkHostAndOrigin(head: HttpHead, anyOrigin = false): Refusal | null {
     const { values } = head;
-    const refused = this.options.rules.check(values[HOST] ?? "", values[ORIGIN] ?? "");
+    const refused = this.options.rules.check(values[HOST] ?? "", anyOrigin ? "" : (values[ORIGIN] ?? ""));
     if (refused === null) return null;
     return { status: 403, headers: [...JSON_TYPE, ...SECURITY_HEADERS], body: this.options.errorBody(refused.code, refused.message) };
   }

@@ -12,6 +12,8 @@ export interface ServeIo {
   note(text: string): void;
   /** Aborts when the process is asked to end. */
   readonly stop: AbortSignal;
+  /** Calls the listener at each SIGHUP, which ends a process that nobody has asked to listen. Absent where there are no signals. */
+  onHangup?(listener: () => void): void;
   /** Variables of the process; only the trace service's own settings are read from it. */
   readonly environment: { readonly [name: string]: string | undefined };
   /** Monotonic milliseconds. */
@@ -35,6 +37,7 @@ export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
     stop,
+    onHangup: (listener) => void process.on("SIGHUP", listener),
     environment: process.env,
     now: () => performance.now(),
   };

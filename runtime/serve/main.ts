@@ -8,6 +8,7 @@ import { isToolError } from "../abi/errors.js";
 import { observeWith, type CallObserver } from "../abi/observer.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
+import type { AuthOptions, AuthService } from "../auth/service.js";
 import { createEngine } from "../call/engine.js";
 import type { Observing } from "../call/observe.js";
 import { notificationText } from "../mcp/jsonrpc.js";
@@ -18,8 +19,10 @@ import { createLog, type Log, type LogFormat } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
 import type { CallTrace } from "./call-trace.js";
 import { systemProblem } from "../base/system-error.js";
+import type { HttpAddress } from "../config/address.js";
 import { envWarningText, readEnvFile } from "../config/env-file.js";
 import { EXIT, StartError } from "../config/exit.js";
+import { authOptionsOf, createAuth } from "./authentication.js";
 import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
 import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
 import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "../config/serve-options.js";
@@ -85,7 +88,7 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
  * @throws StartError, or ToolError missing_env / tds_invalid, when it cannot start.
  */
 export async function serveWith(projects: readonly Project[], options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
-  const routing = routingOf(projects, options.defaultProject);
+  const routing = routingOf(projects, options.defaultProject, options.auth?.routeByClaim ?? null);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
@@ -96,9 +99,12 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing, metaTools: mayUseMetaTools(served, options) }), info, log });
   };
   try {
-    for (const { program } of projects) warnOfStart(program, { transport: options.http === null ? "stdio" : "http", env, log });
-    if (options.http !== null) return await runHttp(projects, start, routing, name, options, log, io);
-    return await runStdio(projects, start, routing, name, options, log, io, options.watch ? source : undefined);
+    const { http: address, auth: flags } = options;
+    const auth = address === null || flags === null ? null : authOptionsOf(flags, projects, routing, { address, title: name, env });
+    for (const { program } of projects) warnOfStart(program, { auth, env, log });
+    const serving: Serving = { projects, start, routing, name, options, log, io };
+    if (address !== null && auth !== null) return await runHttp(serving, address, auth);
+    return await runStdio(serving, options.watch ? source : undefined);
   } finally {
     await trace?.close();
     await log.flush();
@@ -119,7 +125,18 @@ async function startTrace(routes: Program["trace"], option: TraceOption, { logFo
 
 type Start = (project: Project) => McpServer;
 
-async function runStdio(projects: readonly Project[], start: Start, routing: Routing, name: string, options: ServeOptions, log: Log, io: ServeIo, source: ProgramSource | undefined): Promise<number> {
+/** What both transports serve, and with what. */
+interface Serving {
+  readonly projects: readonly Project[];
+  readonly start: Start;
+  readonly routing: Routing;
+  readonly name: string;
+  readonly options: ServeOptions;
+  readonly log: Log;
+  readonly io: ServeIo;
+}
+
+async function runStdio({ projects, start, routing, name, options, log, io }: Serving, source: ProgramSource | undefined): Promise<number> {
   const live = new ReloadableCatalogs(projects, {
     source: source ?? UNWATCHED,
     routing,
@@ -150,14 +167,16 @@ async function runStdio(projects: readonly Project[], start: Start, routing: Rou
 /** A built server: there is nothing to watch. */
 const UNWATCHED: ProgramSource = { name: "", watch: () => () => undefined, load: () => Promise.resolve(null) };
 
-async function runHttp(projects: readonly Project[], start: Start, routing: Routing, name: string, options: ServeOptions, log: Log, io: ServeIo): Promise<number> {
-  const { http: address, allowOrigins, liveEmbed } = options;
-  if (address === null) throw new TypeError("no address");
+async function runHttp({ projects, start, routing, name, options, log, io }: Serving, address: HttpAddress, authOptions: AuthOptions): Promise<number> {
+  const { allowOrigins, liveEmbed } = options;
+  const publicUrl = options.auth?.publicUrl ?? null;
+  const auth = await createAuth(authOptions, { log, now: () => Date.now() });
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
     const { serveHttp } = await import("./mcp-http/server.js");
-    const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, log, now: io.now });
+    const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, auth, publicUrl, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
+    reloadOnHangup(auth, io, log);
     const count = served.reduce((sum, { mcp }) => sum + mcp.engine.program.tools.length, 0);
     banner(count, name, options, log, io, `${served.length === 1 ? "" : `of ${served.length} catalogs `}on http://${urlHost(server.address.host)}:${server.address.port}/mcp`);
     await aborted(io.stop);
@@ -165,8 +184,14 @@ async function runHttp(projects: readonly Project[], start: Start, routing: Rout
     if (!(await server.drain(options.shutdownGraceMs))) log.warn("calls were cut off at the end of the grace period");
     return EXIT.OK;
   } finally {
-    await Promise.all(served.map(({ mcp }) => mcp.engine.close()));
+    await Promise.all([auth.close(), ...served.map(({ mcp }) => mcp.engine.close())]);
   }
+}
+
+/** Only a mode with files of its own takes SIGHUP; for the others it stays what ends a process with its terminal. */
+function reloadOnHangup({ reload }: AuthService, io: ServeIo, log: Log): void {
+  if (reload === null) return;
+  io.onHangup?.(() => void reload().catch((error: unknown) => log.error("authentication was not reloaded", { error })));
 }
 
 /** One line on stderr that says what is served, and where. */

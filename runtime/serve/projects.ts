@@ -19,15 +19,18 @@ export interface ServedProjects {
   of(principal: Principal): McpServer | null;
 }
 
-/** @throws StartError when the default is none of the projects. */
-export function routingOf(projects: readonly Project[], defaultProject: string | null): Routing {
+/**
+ * @param claim of --route-by-claim.
+ * @throws StartError when the default is none of the projects.
+ */
+export function routingOf(projects: readonly Project[], defaultProject: string | null, claim: string | null = null): Routing {
   const names = projects.map(({ name }) => name);
   const [first] = names;
   if (first === undefined) throw new TypeError("a server has at least one catalog");
   if (defaultProject !== null && !names.includes(defaultProject)) {
     throw new StartError(`--default-project names no catalog of this server: '${defaultProject}'; there ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`);
   }
-  return { projects: names, fallback: defaultProject ?? first, claim: null };
+  return { projects: names, fallback: defaultProject ?? first, claim };
 }
 
 export function servedProjects(all: readonly ServedProject[], routing: Routing): ServedProjects {

@@ -3,38 +3,41 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "../abi/call.js";
+import type { AuthOptions } from "../auth/service.js";
 import { fillProgram, type FilledProgram } from "../call/fill-program.js";
+import { hasClaims } from "../config/auth-options.js";
 import { StartError } from "../config/exit.js";
 import type { Log } from "../observe/log.js";
 import { tenantsOf } from "./tenant-headers.js";
 
 export interface StartWarningOptions {
-  readonly transport: "stdio" | "http";
+  /** `null` on stdio. */
+  readonly auth: AuthOptions | null;
   readonly env: ReadonlyMap<string, string>;
   readonly log: Log;
 }
 
 /** @throws ToolError missing_env */
-export function warnOfStart(program: Program, { transport, env, log }: StartWarningOptions): void {
+export function warnOfStart(program: Program, { auth, env, log }: StartWarningOptions): void {
   const { connections } = fillProgram(program, env);
-  if (transport === "http") warnOfMode(program, log);
-  warnOfTenancy(program, transport, log);
+  if (auth?.mode === "none") warnOfMode(program, log);
+  warnOfTenancy(program, auth, log);
   warnOfFiles(program, connections, log);
 }
 
-/** security.auth.mode is what the catalog's author had in mind; --auth decides, and here it is none. */
+/** security.auth.mode is what the catalog's author had in mind; --auth none is for trying it on one's own machine. */
 function warnOfMode({ catalog, settings }: Program, log: Log): void {
   const auth = settings.security?.auth;
   const mode = typeof auth === "object" && auth !== null && "mode" in auth ? auth["mode"] : undefined;
   if (typeof mode === "string" && mode !== "none") log.warn(`${catalog.file} is meant for --auth ${mode} (security.auth.mode); with --auth none everyone on this machine may call its tools`);
 }
 
-/** A tenant that no request can name: stdio has neither headers nor claims, and --auth none has no claims. */
-function warnOfTenancy(program: Program, transport: "stdio" | "http", log: Log): void {
-  const tenants = tenantsOf(program).filter(({ from }) => transport === "stdio" || from === "claim");
+/** A tenant that no request can name: stdio has neither headers nor claims, and in some modes callers have no claims. */
+function warnOfTenancy(program: Program, auth: AuthOptions | null, log: Log): void {
+  const tenants = tenantsOf(program).filter(({ from }) => auth === null || (from === "claim" && !hasClaims(auth)));
   const [tenant] = tenants;
   if (tenant === undefined) return;
-  const why = transport === "stdio" ? `stdio has no ${tenant.from}s` : "with --auth none callers have no claims";
+  const why = auth === null ? `stdio has no ${tenant.from}s` : `with --auth ${auth.mode} callers have no claims`;
   log.warn(`${program.catalog.file} takes the tenant from the ${tenant.from} '${tenant.name}' (security.tenancy), and ${why}: ${tenants.length} of ${Object.keys(program.plans).length} tools refuse every call`);
 }
 

@@ -1,7 +1,7 @@
 /** The request headers from which the tenancy of the served catalogs takes its value. */
 import type { Program } from "../abi/call.js";
 import type { TenantPlan, ToolPlan } from "../abi/plan.js";
-import type { TenantHeader } from "../auth/none.js";
+import type { TenantHeader } from "../auth/tenant-header.js";
 import { StartError } from "../config/exit.js";
 
 /** @throws StartError when two catalogs read one header in different encodings. */

@@ -310,7 +310,7 @@ function engineWith(parts: Partial<Engine>): Engine {
 
 test("one dead connection makes /readyz not ready and is named with its reason", async () => {
   const engine = engineWith({ health: async () => ({ a: { ok: true, detail: "ok", latency_ms: 1 }, b: { ok: false, detail: "cannot connect", latency_ms: 3000 } }) });
-  const body = await createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => true, draining: () => false, liveEmbed: false, now: () => 0 }).ask();
+  const body = await createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => true, auth: null, draining: () => false, liveEmbed: false, now: () => 0 }).ask();
   assert.equal(body.ready, false);
   assert.deepEqual(body.connections["b"], { ok: false, detail: "cannot connect", latency_ms: 3000 });
   assert.equal("embed" in body, false);
@@ -318,7 +318,7 @@ test("one dead connection makes /readyz not ready and is named with its reason",
 
 test("a server whose tools have no code that loads is not ready", async () => {
   const engine = engineWith({ health: async () => ({}), embedHealth: async () => ({}) });
-  const ready = async (loads: boolean): Promise<boolean> => (await createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => loads, draining: () => false, liveEmbed: false, now: () => 0 }).ask()).ready;
+  const ready = async (loads: boolean): Promise<boolean> => (await createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => loads, auth: null, draining: () => false, liveEmbed: false, now: () => 0 }).ask()).ready;
   assert.deepEqual([await ready(true), await ready(false)], [true, false]);
 });
 
@@ -331,7 +331,7 @@ test("stores are asked at most every 2 s and embedders every 60 s, however often
     health: async () => (asked.stores++, {}),
     embedHealth: async () => (asked.embedders++, { default: { ok: asked.embedders < 2, detail: "", latency_ms: 0 } }),
   });
-  const readiness = createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => true, draining: () => false, liveEmbed: true, now: () => now });
+  const readiness = createReadiness({ projects: () => [{ name: "tools", engine }], loaded: async () => true, auth: null, draining: () => false, liveEmbed: true, now: () => now });
   for (now of [0, 500, 1999]) assert.deepEqual((await readiness.ask()).embed, { ok: true, provider: "local" });
   assert.deepEqual(asked, { stores: 1, embedders: 1 });
   now = 2000;

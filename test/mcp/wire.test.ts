@@ -10,7 +10,7 @@ import { createMcpServer } from "../../runtime/mcp/server.js";
 import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
 import type { Authenticator } from "../../runtime/auth/authenticate.js";
-import { noAuthentication } from "../../runtime/auth/none.js";
+import { NO_AUTHENTICATION } from "../../runtime/auth/none.js";
 import { errorBody, SECURITY_HEADERS } from "../../runtime/http/errors.js";
 import { InFlight } from "../../runtime/serve/in-flight.js";
 import { createHostRules } from "../../runtime/http/host-rules.js";
@@ -151,7 +151,7 @@ function hold(name: string, recorded: string): void {
 }
 
 test("every version answers with the recorded bytes", () =>
-  withServer({}, noAuthentication([]), async (port) => {
+  withServer({}, NO_AUTHENTICATION, async (port) => {
     for (const version of VERSIONS) hold(version.name, await record(port, version, EXCHANGES));
   }));
 
@@ -167,13 +167,13 @@ test("every version answers each set of roles with the recorded bytes", async ()
 
 test("what is refused in every version is refused with the recorded bytes", async () => {
   const parts: string[] = [];
-  await withServer({}, noAuthentication([]), async (port) => {
+  await withServer({}, NO_AUTHENTICATION, async (port) => {
     for (const [name, request] of Object.entries(REFUSALS)) parts.push(shown(name, await rawHttp(port, request)));
   });
   const call = rawPost("/mcp", PING, { "mcp-protocol-version": "2025-11-25" });
-  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("while draining", await rawHttp(port, call))), { stopping: true });
-  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("a caller of no catalog", await rawHttp(port, call))), { projects: { of: () => null } });
-  await withServer({}, noAuthentication([]), async (port) => void parts.push(shown("a caller of no catalog, 2026-07-28", await rawHttp(port, rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" })))), { projects: { of: () => null } });
+  await withServer({}, NO_AUTHENTICATION, async (port) => void parts.push(shown("while draining", await rawHttp(port, call))), { stopping: true });
+  await withServer({}, NO_AUTHENTICATION, async (port) => void parts.push(shown("a caller of no catalog", await rawHttp(port, call))), { projects: { of: () => null } });
+  await withServer({}, NO_AUTHENTICATION, async (port) => void parts.push(shown("a caller of no catalog, 2026-07-28", await rawHttp(port, rawPost("/mcp", NEWEST, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" })))), { projects: { of: () => null } });
   hold("refusals", parts.join("\n"));
 });
 

@@ -22,6 +22,9 @@ interface Finding {
   readonly help?: string;
 }
 
+/** Settings that a server keeps to. */
+const SERVED: ReadonlySet<string> = new Set(["security.auth", "security.rbac"]);
+
 /** Reports what can't be executed for the target (TS0301, TS0303). */
 export function reportUnsupported(catalog: Resolved, target: Target, reporter: Reporter): void {
   if (target === "describe") return;
@@ -46,17 +49,12 @@ function ofConnections({ connections }: Resolved): readonly Finding[] {
 function ofSettings({ settings }: Resolved): readonly Finding[] {
   const findings: Finding[] = [];
   for (const section of ["security", "observability"] as const) {
-    for (const [key, value] of Object.entries(settings[section] ?? {})) {
-      if (`${section}.${key}` !== "security.rbac" && !isModeAlone(key, value)) findings.push({ what: `${section}.${key}`, path: [section, key] });
+    for (const key of Object.keys(settings[section] ?? {})) {
+      if (!SERVED.has(`${section}.${key}`)) findings.push({ what: `${section}.${key}`, path: [section, key] });
     }
   }
   if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
   return findings;
-}
-
-/** security.auth.mode says how callers are meant to be authenticated; --auth decides, and refuses what it can't do. */
-function isModeAlone(key: string, value: unknown): boolean {
-  return key === "auth" && typeof value === "object" && value !== null && Object.keys(value).join() === "mode";
 }
 
 function ofTool(tool: ResolvedTool): readonly Finding[] {

@@ -1,5 +1,6 @@
 /** MCP over HTTP: listens, and on the way out answers what it accepted. */
-import { noAuthentication } from "../../auth/none.js";
+import type { AuthService } from "../../auth/service.js";
+import { withTenantHeaders } from "../../auth/tenant-header.js";
 import { isLoopbackAddress } from "../../base/loopback.js";
 import type { HttpAddress } from "../../config/address.js";
 import { EXIT, StartError } from "../../config/exit.js";
@@ -9,6 +10,7 @@ import { RequestPath } from "../../http/request-path.js";
 import type { Log } from "../../observe/log.js";
 import { InFlight } from "../in-flight.js";
 import type { ServedProjects } from "../projects.js";
+import { authRoutes } from "./auth-routes.js";
 import { createReadiness } from "./readiness.js";
 import { createRoutes } from "./routes.js";
 import { Subscriptions } from "./subscriptions.js";
@@ -34,13 +36,17 @@ export interface HttpServingOptions {
   readonly address: HttpAddress;
   readonly allowOrigins: readonly string[];
   readonly liveEmbed: boolean;
+  /** Who may call; closed by the caller. */
+  readonly auth: AuthService;
+  /** Address under which clients reach the server, where it is another than `address`. */
+  readonly publicUrl: string | null;
   readonly log: Log;
   readonly now: () => number;
 }
 
 /** @throws StartError when the address cannot be bound, or this machine has no HTTP binary. */
 export async function serveHttp(projects: ServedProjects, options: HttpServingOptions): Promise<HttpServing> {
-  const { address, log, now } = options;
+  const { address, auth, publicUrl, log, now } = options;
   const inFlight = new InFlight();
   const subscriptions = new Subscriptions();
   const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
@@ -51,23 +57,24 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     log.error("handlers cannot be loaded", { error });
     return false;
   });
+  const path = new RequestPath({
+    rules: createHostRules({ boundToLoopback: isLoopbackAddress(address.host), allowedOrigins: options.allowOrigins, loopbackOrigins: true, publicUrl, setting: "--allow-origin" }),
+    authenticator: withTenantHeaders(auth.authenticator, tenantHeaders(engines.map(({ engine }) => engine.program))),
+    errorBody,
+    stopping: isDraining,
+  });
   const { routes, notFound, notFoundHeaders } = createRoutes({
     projects,
     inFlight,
     subscriptions,
-    path: new RequestPath({
-      rules: createHostRules({ boundToLoopback: isLoopbackAddress(address.host), allowedOrigins: options.allowOrigins, loopbackOrigins: true, publicUrl: null, setting: "--allow-origin" }),
-      authenticator: noAuthentication(tenantHeaders(engines.map(({ engine }) => engine.program))),
-      errorBody,
-      stopping: isDraining,
-    }),
-    readiness: createReadiness({ projects: () => engines, loaded, draining: isDraining, liveEmbed: options.liveEmbed, now }),
+    path,
+    readiness: createReadiness({ projects: () => engines, loaded, auth: auth.health, draining: isDraining, liveEmbed: options.liveEmbed, now }),
     paramHeaders: [...new Set(projects.all.flatMap(({ mcp }) => mcp.paramHeaders.keys))],
   });
   // Loaded here and not above: a server on stdio needs no native code to answer.
   const { createHttpServer } = await import("../../transport/uws.js");
   const server = startOr(() => createHttpServer({
-    routes,
+    routes: [...routes, ...authRoutes(path, auth.routes)],
     notFound,
     notFoundHeaders,
     errorHeaders: SECURITY_HEADERS,

@@ -1,0 +1,71 @@
+/** `--auth api_key`: callers present a key of a file, which names their principal and claims. */
+import { randomBytes } from "node:crypto";
+import type { Principal } from "../abi/call.js";
+import { StartError } from "../config/exit.js";
+import type { HttpHead } from "../transport/types.js";
+import { ApiKeysError, readApiKeys, type ApiKey, type ApiKeys } from "./api-keys-file.js";
+import type { Authentication } from "./authenticate.js";
+import { digestOf, sameDigest } from "./digest.js";
+import { bearerChallenge, resourceMetadataRoutes } from "./resource-metadata.js";
+import type { ApiKeyOptions, AuthParts, AuthService } from "./service.js";
+
+/** The keys of a server, by digest. */
+type KeyTable = ReadonlyMap<string, { readonly digest: Buffer; readonly principal: Principal }>;
+
+/** @throws StartError when the keys file cannot be used. */
+export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthParts): Promise<AuthService> {
+  const { keysFile, header, scheme, publicUrl } = options;
+  // Digests depend on it, so that nobody can choose a key whose digest begins like another one's.
+  const salt = randomBytes(32).toString("hex");
+  const digest = (key: string): Buffer => digestOf(salt + key);
+  let table = tableOf(readAtStart(keysFile, log), digest);
+  const prefix = scheme === "none" ? null : new RegExp(`^${scheme} +`, "i");
+  const missing = bearerChallenge(publicUrl, "missing", "an API key is required", "no key");
+  const unknown = bearerChallenge(publicUrl, "invalid_token", "the API key is not valid", "unknown key");
+  const repeated = bearerChallenge(publicUrl, "invalid_request", `the header ${header} is there more than once`, "several keys");
+
+  const authenticate = (head: HttpHead): Authentication => {
+    const sent = head.header(header);
+    if (sent === "") return missing;
+    // No key has a comma: this is the list of several headers.
+    if (sent.includes(",")) return repeated;
+    const wanted = digest(prefix === null ? sent : sent.replace(prefix, ""));
+    const found = table.get(wanted.toString("latin1"));
+    return found !== undefined && sameDigest(found.digest, wanted) ? found.principal : unknown;
+  };
+  return {
+    authenticator: { headers: [header], authenticate },
+    routes: publicUrl === null ? [] : resourceMetadataRoutes(publicUrl, []),
+    health: null,
+    async reload() {
+      try {
+        const { keys, warnings } = readApiKeys(keysFile);
+        table = tableOf(keys, digest);
+        for (const warning of warnings) log.warn(warning);
+        log.info("API keys were read again", { keys: keys.length });
+      } catch (error) {
+        if (!(error instanceof ApiKeysError)) throw error;
+        log.error(`${error.message}; the keys that were there stay valid`);
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function readAtStart(file: string, log: AuthParts["log"]): readonly ApiKey[] {
+  let read: ApiKeys;
+  try {
+    read = readApiKeys(file);
+  } catch (error) {
+    throw error instanceof ApiKeysError ? new StartError(error.message) : error;
+  }
+  for (const warning of read.warnings) log.warn(warning);
+  return read.keys;
+}
+
+function tableOf(keys: readonly ApiKey[], digestOfKey: (key: string) => Buffer): KeyTable {
+  return new Map(keys.map(({ key, principal }) => {
+    const digest = digestOfKey(key);
+    return [digest.toString("latin1"), { digest, principal }];
+  }));
+}

@@ -1,0 +1,60 @@
+/**
+ * How a client finds out where to log in: the challenge of a 401 names a document (RFC 9728), and the document names the
+ * authorization servers.
+ */
+import type { HeaderList } from "../transport/types.js";
+import type { Challenge } from "./authenticate.js";
+import type { AuthRoute } from "./service.js";
+
+const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+const MCP_PATH = "/mcp";
+
+/** Address of the metadata document. @see specs/requirements.yaml TS-5-06 */
+export function metadataUrl(publicUrl: string): string {
+  return `${publicUrl}${WELL_KNOWN}`;
+}
+
+/** The resource that tokens are for: the address that the user gives to a client. */
+export function resourceOf(publicUrl: string): string {
+  return `${publicUrl}${MCP_PATH}`;
+}
+
+/** Why a request has no principal, as RFC 6750 section 3.1 sorts it. */
+export type RefusalKind = "missing" | "invalid_token" | "invalid_request";
+
+/**
+ * The refusal of a request whose credentials are missing or wrong.
+ * @param reason for the log; what the client reads says less.
+ */
+export function bearerChallenge(publicUrl: string | null, kind: RefusalKind, message: string, reason: string): Challenge {
+  const params = [
+    ...(publicUrl === null ? [] : [`resource_metadata="${metadataUrl(publicUrl)}"`]),
+    // A request without credentials gets no error code (RFC 6750 section 3.1).
+    ...(kind === "missing" ? [] : [`error="${kind}"`, `error_description="${message}"`]),
+  ];
+  const headers: HeaderList = [["www-authenticate", params.length === 0 ? "Bearer" : `Bearer ${params.join(", ")}`]];
+  return { status: kind === "invalid_request" ? 400 : 401, code: "unauthorized", message, headers, reason };
+}
+
+/**
+ * The metadata document, at the address that the challenge names and at the one with the path of the resource, where
+ * RFC 9728 section 3.1 puts it.
+ */
+export function resourceMetadataRoutes(publicUrl: string, authorizationServers: readonly string[]): readonly AuthRoute[] {
+  const document = JSON.stringify({
+    resource: resourceOf(publicUrl),
+    ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
+    bearer_methods_supported: ["header"],
+  });
+  return [WELL_KNOWN, `${WELL_KNOWN}${MCP_PATH}`].map((pattern) => ({
+    method: "GET",
+    pattern,
+    headers: [],
+    readsQuery: false,
+    bodyLimitBytes: 0,
+    anyOrigin: true,
+    handler: (_, reply) => reply.send(200, METADATA_HEADERS, document),
+  }));
+}
+
+const METADATA_HEADERS: HeaderList = [["content-type", "application/json"], ["cache-control", "public, max-age=300"], ["x-content-type-options", "nosniff"]];
