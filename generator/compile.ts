@@ -10,7 +10,7 @@ import { parseEnvFile } from "../runtime/config/env-file.js";
 import { check, type CheckOptions } from "./3-check/index.js";
 import { plan } from "./4-plan/index.js";
 import { certify } from "./proof/certify.js";
-import { readStockYaml } from "./proof/stock-yaml.js";
+import { valueOfDocument } from "./proof/stock-yaml.js";
 import { createReporter, hasErrors, nameTools, type Locatable } from "./diagnostics.js";
 import type { Host } from "./host.js";
 import type { Checked, Diagnostic, GuardCertificate, Pass, Plans, Resolved, SourceFile } from "./ir.js";
@@ -45,9 +45,9 @@ export interface Compilation extends Pass<Compiled> {
 export function compile(source: SourceFile, options: CompileOptions = {}): Compilation {
   const front = analyze(source, options);
   const checked = front.value;
-  if (checked === null) return { ...front, value: null };
+  if (checked === null || front.source === null) return { ...front, value: null };
   const plans = plan(checked);
-  const { certificates, problems } = certify({ settings: plans.settings, connections: plans.connections, plans: plans.tools }, readStockYaml(source.text));
+  const { certificates, problems } = certify({ settings: plans.settings, connections: plans.connections, plans: plans.tools }, valueOfDocument(front.source.doc));
   const reporter = createReporter(source.path);
   for (const { tool, at, branch, guard } of problems) reporter.report("TS0401", { branch, guard }, at === null ? null : { path: at }, { tool });
   const diagnostics = [...front.diagnostics, ...reporter.diagnostics];

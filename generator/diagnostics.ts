@@ -3,7 +3,7 @@
  * Phases collect with `createReporter`; nothing here prints, reads files, or knows a phase. Positions stay paths until
  * `locate`, because a path survives edits of the pipeline and a printed line does not.
  */
-import { isAlias, isMap, isScalar, isSeq, type Document, type Pair, type YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, visit, type Alias, type Document, type Node, type Pair, type YAMLMap } from "yaml";
 import { CODES, fillHoles, type Code, type CodeArgs, type CodeEntry, type CodeSeverity, type Severity } from "../runtime/abi/codes.js";
 import type { At, Diagnostic, LocatedDiagnostic, Parsed, Path } from "./ir.js";
 
@@ -108,9 +108,9 @@ export function locate(source: Locatable, at: At): Position | null {
   return createLocator(source)(at);
 }
 
-/** `locate` for many paths of one file: each mapping is gone through once. */
-function createLocator(source: Locatable): (at: At) => Position | null {
-  const indexes: Indexes = new Map();
+/** `locate` for many paths of one file: each mapping is gone through once, and so is the document for its aliases. */
+export function createLocator(source: Locatable): (at: At) => Position | null {
+  const indexes: Indexes = { maps: new Map(), targetOf: createAliasResolver(source.doc) };
   return (at) => {
     const offset = offsetOf(source.doc, at, indexes);
     return offset === null ? null : position(source.lines, offset);
@@ -126,14 +126,14 @@ function offsetOf(doc: Document, at: At, indexes: Indexes): number | null {
   let node: unknown = doc.contents;
   let offset = startOf(node);
   for (const [index, key] of at.path.entries()) {
-    const holder = isAlias(node) ? node.resolve(doc) : node;
+    const holder = isAlias(node) ? indexes.targetOf(node) : node;
     const last = index === at.path.length - 1;
     if (isSeq(holder) && typeof key === "number" && key < holder.items.length) {
       node = holder.items[key];
       offset = startOf(node) ?? offset;
       continue;
     }
-    const pair = isMap(holder) ? findPair(doc, holder, String(key), indexes) : null;
+    const pair = isMap(holder) ? findPair(holder, String(key), indexes) : null;
     if (pair === null) return offset;
     const onKey = startOf(pair.key) ?? offset;
     node = pair.value;
@@ -156,10 +156,29 @@ interface PairIndex {
   readonly merge: unknown;
 }
 
-type Indexes = Map<YAMLMap, PairIndex>;
+interface Indexes {
+  readonly maps: Map<YAMLMap, PairIndex>;
+  readonly targetOf: (alias: Alias) => Node | undefined;
+}
+
+/** What each alias stands for. The library's `resolve` goes through the whole document for one alias. */
+function createAliasResolver(doc: Document): Indexes["targetOf"] {
+  let targets: Map<Alias, Node | undefined> | null = null;
+  const readAll = (): Map<Alias, Node | undefined> => {
+    const [found, anchors] = [new Map<Alias, Node | undefined>(), new Map<string, Node>()];
+    visit(doc, {
+      Node(_, node) {
+        if (isAlias(node)) found.set(node, anchors.get(node.source));
+        else if (node.anchor !== undefined) anchors.set(node.anchor, node);
+      },
+    });
+    return found;
+  };
+  return (alias) => (targets ??= readAll()).get(alias);
+}
 
 function indexOf(map: YAMLMap, indexes: Indexes): PairIndex {
-  const known = indexes.get(map);
+  const known = indexes.maps.get(map);
   if (known !== undefined) return known;
   const pairs = new Map<string, Pair>();
   let merge: unknown;
@@ -169,20 +188,20 @@ function indexOf(map: YAMLMap, indexes: Indexes): PairIndex {
     if (pair.key.source === "<<") merge = pair.value;
   }
   const index = { pairs, merge };
-  indexes.set(map, index);
+  indexes.maps.set(map, index);
   return index;
 }
 
 /** The pair that decides `key`: the last written one, else one from a merge key. */
-function findPair(doc: Document, map: YAMLMap, key: string, indexes: Indexes, depth = 0): Pair | null {
+function findPair(map: YAMLMap, key: string, indexes: Indexes, depth = 0): Pair | null {
   const { pairs, merge } = indexOf(map, indexes);
   const own = pairs.get(key);
   if (own !== undefined) return own;
   if (merge === undefined || depth > 20) return null;
   const sources = isSeq(merge) ? merge.items : [merge];
   for (const source of sources) {
-    const target = isAlias(source) ? source.resolve(doc) : source;
-    const pair = isMap(target) ? findPair(doc, target, key, indexes, depth + 1) : null;
+    const target = isAlias(source) ? indexes.targetOf(source) : source;
+    const pair = isMap(target) ? findPair(target, key, indexes, depth + 1) : null;
     if (pair !== null) return pair;
   }
   return null;

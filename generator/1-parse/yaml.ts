@@ -44,12 +44,11 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
     return null;
   }
   const lines = new LineCounter();
-  const tokens = readTokens(source.text, lines);
-  if (!Array.isArray(tokens)) {
-    reporter.report(tokens.refused, { limit: LIMITS[tokens.refused] }, null, { offset: tokens.offset });
+  const docs = readDocuments(source.text, lines);
+  if ("refused" in docs) {
+    reporter.report(docs.refused, { limit: LIMITS[docs.refused] }, null, { offset: docs.offset });
     return { doc: new Document(null), lines, value: undefined };
   }
-  const docs = compose(tokens, source.text.length);
   const doc = docs[0] ?? new Document(null);
   const file = (value: unknown): YamlFile => ({ doc, lines, value });
   reportSyntax(doc, source.text, lines, reporter);
@@ -63,6 +62,12 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
     return file(undefined);
   }
   return file(new Values(doc, reporter).read());
+}
+
+/** A function of its own, so that the tokens, larger than the text by far, are garbage before the values are made. */
+function readDocuments(text: string, lines: LineCounter): readonly Document.Parsed[] | Refused {
+  const tokens = readTokens(text, lines);
+  return Array.isArray(tokens) ? compose(tokens, text.length) : tokens;
 }
 
 /**

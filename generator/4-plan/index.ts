@@ -3,7 +3,7 @@
  * so whatever does not fit here is a CompilerBug. Plans are plain JSON: tools in catalog order, keys in one fixed
  * order, optional keys left out, no secrets where references are left open.
  */
-import { locate } from "../diagnostics.js";
+import { createLocator } from "../diagnostics.js";
 import type { Checked, Plans, ResolvedTool } from "../ir.js";
 import { compact } from "./compact.js";
 import { connectionPlans, embeddingNames } from "./connections.js";
@@ -24,6 +24,7 @@ function fileName(path: string): string {
 /** Plans of every tool, with the tables they refer to and what identifies the whole. */
 export function plan(checked: Checked): Plans {
   const scope: PlanScope = { resolved: checked, connections: connectionPlans(checked), embeddings: embeddingNames(checked.tools) };
+  const locate = createLocator(checked.parsed);
   const tools = byName(checked.tools, (tool) => toolPlan(tool, scope));
   const inputs = byName(checked.tools, (tool) => inputOf(tool, limitOf(tool)));
   // A list, because the order of tools/list is part of what is served.
@@ -42,6 +43,6 @@ export function plan(checked: Checked): Plans {
     tools,
     inputs,
     definitions: Object.values(inputs).map(definitionOf),
-    origins: byName(checked.tools, (tool) => ({ line: locate(checked.parsed, { path: tool.at })?.line ?? 1 })),
+    origins: byName(checked.tools, (tool) => ({ line: locate({ path: tool.at })?.line ?? 1 })),
   };
 }

@@ -4,7 +4,7 @@
  * catalogs were written for it; the library's own 1.1 rules differ in a few spellings (`y`, `1e3`, dates), which are
  * stated here.
  */
-import { parse, type ScalarTag } from "yaml";
+import { Alias, Document, isCollection, isScalar, parseDocument, visit, type Node, type Scalar, type ScalarTag, type Tags } from "yaml";
 
 const CORE = /^tag:yaml\.org,2002:(?:bool|int|float|timestamp)$/;
 const digits = (text: string): string => text.replaceAll("_", "");
@@ -38,12 +38,70 @@ function isoText(text: string): string {
   return `${date.split("-").map(two).join("-")}T${two(hour)}${rest}${zone === "" || zone === "Z" ? zone : `${zone.charAt(0)}${two(zoneHours)}:${zoneMinutes}`}`;
 }
 
-/** The value of a catalog. @throws YAMLParseError for a text that the library cannot read. */
+/** How the library reads catalogs. */
+export const STOCK_OPTIONS = {
+  version: "1.1", merge: true, stringKeys: true, uniqueKeys: false, logLevel: "error",
+  customTags: (tags: Tags) => [...tags.filter((tag) => typeof tag === "string" || !CORE.test(tag.tag)), ...SCALARS],
+} as const;
+
+/** The value of a catalog's text. @throws YAMLParseError for a text that the library cannot read. */
 export function readStockYaml(text: string): unknown {
-  return parse(text, {
-    version: "1.1", merge: true, stringKeys: true, uniqueKeys: false, logLevel: "error",
-    // What aliases expand to was bounded when the catalog was parsed.
-    maxAliasCount: -1,
-    customTags: (tags) => [...tags.filter((tag) => typeof tag === "string" || !CORE.test(tag.tag)), ...SCALARS],
+  // Without types of scalars first: with `stringKeys` the library refuses an alias as a key, without it `1_0` becomes the key 10.
+  const document = parseDocument(text, { version: "1.1", schema: "failsafe", uniqueKeys: false, logLevel: "error" });
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  return valueOfDocument(document);
+}
+
+/**
+ * The value of a document that the library has composed, whatever schema it was composed with; the document is left as
+ * it was. The library resolves merges and aliases here; nothing of what the compiler made of the document is used.
+ */
+export function valueOfDocument(document: Document): unknown {
+  const reading = new Document(null, STOCK_OPTIONS);
+  reading.contents = document.contents;
+  const scalars: (readonly [node: Scalar, value: unknown])[] = [];
+  const aliases: Alias[] = [];
+  const anchors = new Map<string, Node>();
+  visit(reading, {
+    Node(key, node) {
+      if (node instanceof Alias) return void aliases.push(lookUpOnce(node, anchors.get(node.source)));
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+      if (isCollection(node) || key === "key") return;
+      const value = scalarValue(node, reading);
+      if (value === node.value) return;
+      scalars.push([node, node.value]);
+      node.value = value;
+    },
   });
+  try {
+    // What aliases expand to was bounded when the catalog was parsed.
+    return reading.toJS({ maxAliasCount: -1 });
+  } finally {
+    for (const [node, value] of scalars) node.value = value;
+    for (const alias of aliases) alias.resolve = Alias.prototype.resolve;
+  }
+}
+
+/**
+ * The library looks for the anchor of an alias among all anchors and aliases before it, which takes minutes for 50,000
+ * of them. Shown only the last anchor of the name, it finds the same one at once.
+ */
+function lookUpOnce(alias: Alias, anchor: Node | undefined): Alias {
+  alias.resolve = (doc, context) => {
+    if (context !== undefined) context.aliasResolveCache = anchor === undefined ? [] : [anchor];
+    return Alias.prototype.resolve.call(alias, doc, context);
+  };
+  return alias;
+}
+
+/** The value of a scalar by the tags of the schema, as the library chooses among them when it composes. */
+function scalarValue({ source, tag: name, type, value }: Scalar, { schema }: Document): unknown {
+  if (source === undefined || name === "!" || (name === undefined && type !== "PLAIN")) return value;
+  const tag = schema.tags.find((tag): tag is ScalarTag => {
+    if (tag.collection !== undefined || (name === undefined ? tag.default !== true : tag.tag !== name)) return false;
+    return tag.test?.test(source) ?? name !== undefined;
+  });
+  const resolved = tag === undefined ? source : tag.resolve(source, () => undefined, STOCK_OPTIONS);
+  return isScalar(resolved) ? resolved.value : resolved;
 }
