@@ -1,6 +1,6 @@
 /** Settings that concern serving: tenancy for the plans, everything else as the server reads it. Off means absent. */
 import type { ServePlan } from "../../runtime/abi/call.js";
-import type { Json, RbacPlan } from "../../runtime/abi/plan.js";
+import type { Json, RateLimitPlan, RateWindows, RbacPlan } from "../../runtime/abi/plan.js";
 import type { Path, Resolved, tds } from "../ir.js";
 import type { Interpolator } from "./interpolate.js";
 
@@ -68,16 +68,17 @@ function rbacOf(rbac: tds.Rbac | undefined): RbacPlan | undefined {
   return { default_role: rbac.default_role ?? "viewer", role_claim: rbac.role_claim ?? "roles", roles, deny_tools: rbac.deny_tools ?? [] };
 }
 
-function rateLimitOf(limit: tds.RateLimit | undefined, interpolator: Interpolator): Section | undefined {
+function rateLimitOf(limit: tds.RateLimit | undefined, interpolator: Interpolator): RateLimitPlan | undefined {
   if (limit?.enabled !== true) return undefined;
   const { store = "memory", redis_url, on_store_error = "closed", per_principal, per_tool = {} } = limit;
-  return sectionOf(
-    { store, redis_url, on_store_error, global: windows(limit.global ?? limit.global_limits), per_principal: windows(per_principal), per_tool },
-    ["security", "rate_limit"], interpolator,
-  );
+  return {
+    store,
+    ...(typeof redis_url === "string" ? { redis_url: interpolator.tree(redis_url, ["security", "rate_limit", "redis_url"]) as Json } : {}),
+    on_store_error, global: windows(limit.global ?? limit.global_limits), per_principal: windows(per_principal), per_tool,
+  };
 }
 
-function windows(written: tds.Windows | undefined): { readonly [key: string]: number } {
+function windows(written: tds.Windows | undefined): RateWindows {
   return Object.fromEntries(Object.entries(written ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 }
 

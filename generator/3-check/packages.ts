@@ -4,16 +4,21 @@ import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.js";
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
+import type { RateLimitPlan } from "../../runtime/abi/plan.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
 import type { Resolved } from "../ir.js";
 import type { Target } from "./rules/unsupported.js";
+
+/** What the stores of rate limits need. */
+const LIMIT_PACKAGES: { readonly [S in RateLimitPlan["store"]]: readonly string[] } = { memory: [], redis: ["redis"] };
 
 const PROVIDERS = [...Object.values(EMBEDDERS), ...Object.values(RERANKERS), ...Object.values(EXPANDERS)];
 
 /** Every package that some catalog needs and toolsrv does not bring along. */
 export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
   ...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages),
+  ...Object.values(LIMIT_PACKAGES).flat(),
   ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
 ])];
 
@@ -21,13 +26,16 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
  * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
  * build for needs none here; asking for its client would refuse builds that work.
  */
-export function reportPackages({ connections, parsed, tools }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
+export function reportPackages({ connections, parsed, tools, settings }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
   const missingOf = (packages: readonly string[]): string | null => packages.filter((name) => !isInstalled(name)).join(" ") || null;
   for (const { name, at, backend } of connections) {
     if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
     const missing = missingOf(DESCRIPTORS[backend].packages);
     if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing }, { path: [...at, "backend"] });
   }
+  const store = settings.security?.rate_limit?.store ?? "memory";
+  const counting = missingOf(LIMIT_PACKAGES[store]);
+  if (counting !== null) reporter.report("VB2019", { what: `security.rate_limit (store ${store})`, package: counting }, { path: ["security", "rate_limit", "store"] });
   const seen = new Set<string>();
   for (const tool of tools) {
     const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];

@@ -1,6 +1,7 @@
 /** Settings that concern every tool: who may call, how often, and what is recorded. */
 import type { ConnectionPlan, Json } from "../../runtime/abi/plan.js";
 import type { ServePlan } from "../../runtime/abi/call.js";
+import { readRate } from "../../runtime/base/rate.js";
 import { accessOf, gainOf, reachOf, type ReachSurface } from "./reach.js";
 import { same, show, without, type Changes } from "./change.js";
 
@@ -73,13 +74,11 @@ function compareRole(role: string, had: readonly string[], [gained, lost]: reado
   if (lost.length > 0 && !has.includes("*")) changes.add("breaking", "security.rbac", `role '${role}' may no longer call ${show(lost)}`);
 }
 
-/** Calls per minute of `N`, `N/unit`; Infinity for none. */
+/** Calls per minute; Infinity for no limit. */
 function perMinute(value: Json | undefined): number {
   if (typeof value === "number") return value > 0 ? value : Infinity;
-  const match = typeof value === "string" ? /^\s*(\d+(?:\.\d+)?)\s*(?:\/\s*(\w+))?\s*$/.exec(value) : null;
-  if (match === null) return Infinity;
-  const units: { readonly [letter: string]: number } = { s: 60, m: 1, h: 1 / 60, d: 1 / 1440 };
-  return Number(match[1]) > 0 ? Number(match[1]) * (units[(match[2] ?? "m").charAt(0).toLowerCase()] ?? 1) : Infinity;
+  const rate = typeof value === "string" ? readRate(value) : null;
+  return rate === null || rate.limit === 0 ? Infinity : rate.limit * (60_000 / rate.windowMs);
 }
 
 function compareRates(old: Section | undefined, next: Section | undefined, changes: Changes): void {

@@ -4,6 +4,7 @@
  */
 import { isRecord } from "../../runtime/base/paths.js";
 import type { Problem } from "./certify.js";
+import { reportLimits } from "./limits.js";
 import { same, sameAsWritten } from "./same.js";
 import type { Json } from "./written.js";
 
@@ -50,6 +51,6 @@ function reportSections(profiles: Json, written: Json, settings: Json, planned: 
       if (value !== null && !sameAsWritten(rec(held[way])[key], value)) missing(`security.auth.${way}`, `the written '${key}'`);
     }
   }
-  if ((rec(written["rate_limit"])["enabled"] === true) !== (planned["rate_limit"] !== undefined)) missing("security.rate_limit", "the written limits");
+  reportLimits(rec(written["rate_limit"]), planned["rate_limit"], missing);
   if (("enterprise" in profiles) !== (settings["hardening"] !== undefined)) missing("profiles.enterprise", "the hardening profile");
 }

@@ -8,7 +8,7 @@ import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
-import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RateLimitPlan, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
 import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
@@ -139,7 +139,7 @@ export interface ToolCode {
 export interface ServePlan {
   /** Product title unless `--name` is given. */
   readonly deadline_s?: number;
-  readonly security?: { readonly auth?: Json; readonly rbac?: RbacPlan; readonly rate_limit?: Json };
+  readonly security?: { readonly auth?: Json; readonly rbac?: RbacPlan; readonly rate_limit?: RateLimitPlan };
   readonly observability?: { readonly [key: string]: Json };
   readonly authoring?: { readonly define_tool: boolean };
   readonly hardening?: { readonly [key: string]: Json };

@@ -289,6 +289,28 @@ export type RbacPlan = {
   readonly deny_tools: readonly string[];
 };
 
+/** Calls per minute; absent and 0 are no limit. A type and not an interface, as below. */
+export type RateWindows = {
+  readonly requests_per_minute?: number;
+  /** Calls that embed a text. */
+  readonly embed_requests_per_minute?: number;
+  /** Calls that expand a query. */
+  readonly llm_requests_per_minute?: number;
+};
+
+/** How much may be called, where the catalog limits it (security.rate_limit). */
+export type RateLimitPlan = {
+  readonly store: "memory" | "redis";
+  /** A text, which may hold references; a secret. */
+  readonly redis_url?: Json;
+  /** Whether calls pass while the store is down. */
+  readonly on_store_error: "closed" | "open";
+  readonly global: RateWindows;
+  readonly per_principal: RateWindows;
+  /** `30/minute` by tool, for each caller. */
+  readonly per_tool: { readonly [tool: string]: string };
+};
+
 /** Where the compiler took a catalog from, and what identifies its content. */
 export interface CatalogPlan {
   /** The catalog's file name without folders, as printed in generated headers (`tools.yaml`). */

@@ -10,11 +10,14 @@ import { isUnresolved } from "./directory/directory.js";
 import { emptyEnvelope } from "./envelope.js";
 import { ObservedRun, observeFailure, withStepCallback, type Observing } from "./observe.js";
 import type { ProgramServices } from "./services.js";
+import type { RateLimit } from "../limits/rate-limit.js";
 import type { RunnableTools } from "./tools.js";
 
 /** What all calls of a program share. */
 export interface Running {
   readonly program: Program;
+  /** `null` where the catalog limits nothing. */
+  readonly rateLimit: RateLimit | null;
   readonly access: Access;
   readonly services: ProgramServices;
   /** `null` when the calls are not observed. */
@@ -52,10 +55,24 @@ function reportingFailures(running: Running, observing: Observing, tool: string,
 function runSteps(running: Running, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {
   const { tools } = running;
   if (tools !== null) {
-    start(running, tools, tool, args, caller, services, watch, end);
+    admit(running, tools, tool, args, caller, services, watch, end);
     return;
   }
-  running.load().then((loaded) => start(running, loaded, tool, args, caller, services, watch, end)).catch((error: unknown) => end.failed(error));
+  running.load().then((loaded) => admit(running, loaded, tool, args, caller, services, watch, end)).catch((error: unknown) => end.failed(error));
+}
+
+/** Counts the call before anything of it is decided: names and roles that are guessed cost as much as a call that works. */
+function admit(running: Running, tools: RunnableTools, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {
+  const { rateLimit } = running;
+  let waiting: Promise<void> | null = null;
+  try {
+    if (rateLimit !== null) waiting = rateLimit.admit({ tool, via: caller.via ?? null, args, principal: caller.principal.id });
+  } catch (error) {
+    end.failed(callerError(error));
+    return;
+  }
+  if (waiting === null) start(running, tools, tool, args, caller, services, watch, end);
+  else waiting.then(() => start(running, tools, tool, args, caller, services, watch, end), (error: unknown) => end.failed(callerError(error)));
 }
 
 function start(running: Running, tools: RunnableTools, tool: string, args: unknown, caller: Caller, services: CallServices, watch: CallWatch | null, end: CallEnd): void {

@@ -3,9 +3,11 @@ import type { CallEnd, Caller, ConnectionHealth, Engine, Program } from "../abi/
 import { isBackendError, isToolError, ToolError, toolError } from "../abi/errors.js";
 import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
+import { createRateLimit, type RateLimit } from "../limits/rate-limit.js";
+import { createLimitStores, type LimitStores } from "../limits/stores.js";
 import { runCall, type Running } from "./call.js";
 import type { Observing } from "./observe.js";
-import { fillProgram } from "./fill-program.js";
+import { fillProgram, type FilledProgram } from "./fill-program.js";
 import { createServices } from "./services.js";
 import { checkSupported } from "./supported.js";
 import { runnableTools, type RunnableTools } from "./tools.js";
@@ -17,6 +19,8 @@ export interface EngineOptions {
   readonly now?: () => number;
   /** Serve list_available_tools and run_tool; off by default. */
   readonly metaTools?: boolean;
+  /** Counters of rate limits, when they live longer than this engine; own ones by default, closed with it. */
+  readonly limits?: LimitStores;
   /** The observer of the calls; none by default. */
   readonly observing?: Observing | null;
 }
@@ -31,12 +35,15 @@ const HEALTH_TIMEOUT_MS = 3000;
 export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
   const now = options.now ?? (() => performance.now());
-  const services = createServices(program, fillProgram(program, options.env), now);
+  const filled = fillProgram(program, options.env);
+  const services = createServices(program, filled, now);
+  const limits = options.limits ?? createLimitStores({ now });
   const access = createAccess(program.settings.security?.rbac);
   const metaTools = options.metaTools === true;
   let loading: Promise<RunnableTools> | null = null;
   const running: Running & { tools: RunnableTools | null } = {
     program,
+    rateLimit: rateLimitOf(program, filled, limits),
     access,
     services,
     observing: options.observing ?? null,
@@ -81,8 +88,17 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     access,
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
     embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.embedder(name).then((embedder) => embedder.embed(["ready"], signal))),
-    close: () => services.close(),
+    async close() {
+      await services.close();
+      if (options.limits === undefined) await limits.close();
+    },
   };
+}
+
+/** The limits of a program, counted in a store that other programs may share. */
+function rateLimitOf(program: Program, { settings }: FilledProgram, limits: LimitStores): RateLimit | null {
+  const plan = settings.security?.rate_limit;
+  return plan === undefined ? null : createRateLimit({ plan, program, name: program.catalog.file, store: limits.of(plan) });
 }
 
 /** A call as a promise. */

@@ -6,16 +6,11 @@ import type { Program } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
 import { ABI, type ToolPlan } from "../abi/plan.js";
 
-/** Settings that decide about calls: serving without them would let through what they forbid. */
-const POLICIES = ["rate_limit"] as const;
-
 /** @throws ToolError tds_invalid that names the tool and what it needs. */
 export function checkSupported(program: Program): void {
   if (program.abi !== ABI) {
     throw new ToolError("tds_invalid", `the program was built for ABI ${program.abi}, this toolsrv runs ABI ${ABI}; run 'toolsrv build' again`);
   }
-  const policy = POLICIES.find((key) => program.settings.security?.[key] !== undefined);
-  if (policy !== undefined) throw new ToolError("tds_invalid", `the program needs security.${policy}, which this version of toolsrv cannot enforce`);
   for (const [name, plan] of Object.entries(program.plans)) {
     const need = firstUnsupported(plan);
     if (need !== null) throw new ToolError("tds_invalid", `tool '${name}' needs ${need}, which this version of toolsrv cannot run`);

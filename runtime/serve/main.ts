@@ -10,7 +10,9 @@ import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
 import type { AuthOptions, AuthService } from "../auth/service.js";
 import { createEngine } from "../call/engine.js";
+import { fillProgram } from "../call/fill-program.js";
 import type { Observing } from "../call/observe.js";
+import { createLimitStores, type LimitStores } from "../limits/stores.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createCallLog } from "../observe/call-log.js";
@@ -93,22 +95,43 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
   const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
+  const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {
     const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
     const observing = observingOf(recorder, served, log, options.logFormat, env);
-    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing, metaTools: mayUseMetaTools(served, options) }), info, log });
+    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log });
   };
   try {
     const { http: address, auth: flags } = options;
     const auth = address === null || flags === null ? null : authOptionsOf(flags, projects, routing, { address, title: name, env });
+    for (const { program } of projects) await prepareLimits(program, env, limits);
     for (const { program } of projects) warnOfStart(program, { auth, env, log });
     const serving: Serving = { projects, start, routing, name, options, log, io };
     if (address !== null && auth !== null) return await runHttp(serving, address, auth);
     return await runStdio(serving, options.watch ? source : undefined);
   } finally {
+    await limits.close();
     await trace?.close();
     await log.flush();
   }
+}
+
+/** Loads what counts the calls and starts to connect: a package that is missing is found now and not by the first call. */
+async function prepareLimits(program: Program, env: ReadonlyMap<string, string>, limits: LimitStores): Promise<void> {
+  const plan = fillProgram(program, env).settings.security?.rate_limit;
+  if (plan !== undefined) await limits.of(plan).prepare();
+}
+
+/** Once for each time that the store is away, however many calls find it so. */
+function reportLimitStore(state: "down" | "up", cause: () => string, log: Log): void {
+  if (state === "up") log.info("the store of the rate limits answers again");
+  else log.error("the store of the rate limits does not answer", { error: cause() });
+}
+
+/** An error of a client library without the credentials of the catalogs. */
+function scrubbed(error: unknown, projects: readonly Project[], env: ReadonlyMap<string, string>): string {
+  const text = error instanceof Error ? (error.stack ?? String(error)) : String(error);
+  return projects.reduce((left, { program }) => createScrub(program, env)(left), text);
 }
 
 /** The call log and what else observes calls. Above info the log costs only the calls that fail. */

@@ -97,10 +97,6 @@ test("a plan that needs what cannot be run is refused with the program", () => {
   assert.throws(() => createEngine(program({ plans }), { env }), /tool 't' needs rerank/);
 });
 
-test("a program with rules about callers that cannot be enforced is refused", () => {
-  assert.throws(() => createEngine(program({ plans: { t: things }, settings: { security: { rate_limit: { store: "memory" } } } }), { env }), /security\.rate_limit/);
-});
-
 test("a printed handler type-checks against its schema and runs like the generic one", async () => {
   const printed: Handler<typeof schema> = async (args, call) => {
     const bound = bind(things, args, call);

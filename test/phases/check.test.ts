@@ -25,7 +25,6 @@ test("what the runtime cannot do is refused, never ignored", () => {
     [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
     [TOOL.replace("required: true", "embedding: openai/text-embedding-3-small"), "tools[0].query.embedding"],
     [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
-    [`${TOOL}security: { rate_limit: { enabled: true } }\n`, "security.rate_limit"],
     [`${TOOL}observability: { metrics: { enabled: true } }\n`, "observability.metrics"],
     [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
     [TOOL.replace("path: ./main.db", "path: ./main.db, credentials: { provider: k8s, k8s: { secret: s } }"), "connections.main.credentials.provider"],

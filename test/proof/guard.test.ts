@@ -96,6 +96,32 @@ test("who may call a tool is certified, and no change of roles passes", () => {
   assert.equal(prove(openText, open.plans, { settings: { security: { rbac } } }).problems.length, 1);
 });
 
+const LIMITED = `${HEAD}security:
+  rate_limit: { enabled: true, store: redis, redis_url: "redis://\${HOST:-h}", global_limits: { requests_per_minute: 10, llm_requests_per_minute: null }, per_principal: { embed_requests_per_minute: 3 }, per_tool: { find_it: 5/hour } }
+tools:
+${searchTool("find_it")}`;
+
+test("limits are certified as they are written, and no change of them passes", () => {
+  const { value } = compiled(LIMITED, { unfilled: true });
+  assert.ok(value);
+  const limit = value.plans.settings.security?.rate_limit;
+  assert.ok(limit);
+  assert.deepEqual(prove(LIMITED, value.plans).problems, []);
+  const changed: readonly object[] = [
+    { ...limit, store: "memory" }, { ...limit, on_store_error: "open" }, { ...limit, redis_url: "redis://h" }, { ...limit, global: {} }, { ...limit, global: { requests_per_minute: 11 } },
+    { ...limit, per_principal: {} }, { ...limit, per_principal: { embed_requests_per_minute: 3, requests_per_minute: 1 } }, { ...limit, per_tool: {} }, { ...limit, per_tool: { find_it: "6/hour" } }, { ...limit, off: true }, {},
+  ];
+  for (const each of changed) {
+    const { problems } = prove(LIMITED, value.plans, { settings: { security: { rate_limit: each as never } } });
+    assert.ok(problems.length > 0 && problems.every(({ branch }) => branch === "security.rate_limit"), JSON.stringify(each));
+  }
+  assert.ok(prove(LIMITED, value.plans, { settings: {} }).problems.length > 0, "left out");
+  const openText = `${HEAD}tools:\n${searchTool("find_it")}`;
+  const open = compiled(openText).value;
+  assert.ok(open);
+  assert.equal(prove(openText, open.plans, { settings: { security: { rate_limit: limit } } }).problems.length, 1, "limits that nobody wrote");
+});
+
 test("merge keys, aliases and defaults are read by the stock library, not by the compiler's reader", () => {
   const text = `${HEAD}x-guards: &guards { static_filters: [{ path: lang, value: &lang en }] }
 x-more: &more { static_filters: [{ path: lang, value: de }], output: { limit_max: 7 } }

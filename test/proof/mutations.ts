@@ -116,7 +116,7 @@ export function mutationsOf(text: string): readonly Mutation[] {
         attack(path, property.initializer);
       } else if (name === "settings" && nameOf(property) === "security" && ts.isObjectLiteralExpression(property.initializer)) {
         drop(path, property);
-        for (const section of property.initializer.properties) if (ts.isPropertyAssignment(section) && nameOf(section) === "rbac") attackProperty(`${path}.rbac`, section);
+        for (const section of property.initializer.properties) if (ts.isPropertyAssignment(section) && ["rbac", "rate_limit"].includes(nameOf(section) ?? "")) attackProperty(`${path}.${nameOf(section)}`, section);
       }
     }
   }

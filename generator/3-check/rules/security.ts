@@ -84,12 +84,3 @@ export const roles: Rule = ({ catalog }, reporter) => {
   const role = rbac.default_role;
   if (role !== undefined && entries.length > 0 && !Object.hasOwn(rbac.roles ?? {}, role)) reporter.report("TS0219", { role }, { path: [...at, "default_role"] });
 };
-
-const RATE = /^\s*\d+\s*(?:\/\s*(?:s|sec|second|m|min|minute|h|hr|hour|d|day)s?\s*)?$/i;
-
-export const rates: Rule = ({ catalog }, reporter) => {
-  const limit = catalog.parsed.value.security?.rate_limit;
-  for (const [tool, value] of Object.entries(limit?.per_tool ?? {})) {
-    if (!RATE.test(value)) reporter.report("TS0206", { value }, { path: ["security", "rate_limit", "per_tool", tool] }, { tool });
-  }
-};
