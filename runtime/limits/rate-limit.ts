@@ -139,7 +139,7 @@ function createWindows(prefix: string): (principal: string | null) => (rule: Rul
     };
     // Nothing is counted here: what is dropped is made again.
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(principal, windowOf);
+    if (principal === null || principal.length <= MAX_ID) kept.set(principal, windowOf);
     return windowOf;
   };
 }
