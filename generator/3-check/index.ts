@@ -21,11 +21,12 @@ import * as pipelines from "./rules/pipelines.js";
 import * as queries from "./rules/queries.js";
 import * as rates from "./rules/rates.js";
 import * as redaction from "./rules/redaction.js";
+import * as auth from "./rules/auth.js";
 import * as security from "./rules/security.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, rates, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

@@ -89,6 +89,8 @@ export const CODES = defineCodes({
   TS0227: { severity: "warning", title: "expression needs an optional parameter", message: "the expression uses params.{name}, which is optional and has no default; a call without it fails", help: "give the parameter a default, or make it required" },
   TS0228: { severity: "error", title: "max_length of a parameter that is no text", message: "'{name}' has dtype {dtype}; max_length applies to texts only", help: "remove it, or limit a number with max" },
   TS0229: { severity: "error", title: "key of another tenancy mode", message: "security.tenancy.{key} is read in mode {wanted} only, and the mode is {mode}", help: "write mode: {wanted}, or remove {key}" },
+  TS0260: { severity: "error", title: "signature that proves nothing", message: "jwt.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
+  TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
 
   TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
 

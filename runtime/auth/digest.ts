@@ -1,9 +1,14 @@
 /** The one way in which credentials are compared: by digest, in constant time. A credential itself is never compared, and never a key of a map. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, hash, timingSafeEqual } from "node:crypto";
 
 /** SHA-256 of a text in UTF-8. */
 export function digestOf(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
+}
+
+/** SHA-256 of a text as text: the name under which something is kept about a credential. */
+export function digestText(text: string): string {
+  return hash("sha256", text, "base64");
 }
 
 /** Takes the same time wherever two digests differ. */

@@ -1,8 +1,155 @@
-/** `--auth jwt`. */
-import { StartError } from "../config/exit.js";
+/**
+ * `--auth jwt`: tokens of an identity provider, verified with its published keys. A token that was verified is known by
+ * its digest for as long as it and the keys are valid, and then costs one hash.
+ */
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
+import type { HttpHead } from "../transport/types.js";
+import type { Authentication, Challenge } from "./authenticate.js";
+import { principalFrom } from "./claims.js";
+import { digestText } from "./digest.js";
+import { Jwks, type IssuerKeys } from "./jwks.js";
+import { bearerChallenge, resourceMetadataRoutes, type RefusalKind } from "./resource-metadata.js";
 import type { AuthParts, AuthService, JwtOptions } from "./service.js";
+import { TokenCache } from "./token-cache.js";
 
-/** @throws StartError */
-export function createJwtAuth(_: JwtOptions, __: AuthParts): Promise<AuthService> {
-  return Promise.reject(new StartError("--auth jwt is not available in this version"));
+/** Difference between the issuer's clock and ours. */
+const SKEW_S = 60;
+/** No identity provider issues longer ones, and proxies refuse them. */
+const MAX_TOKEN_CHARS = 16_384;
+/** Keys that are tried for a token which names none. */
+const MAX_KEYS_TRIED = 4;
+
+export async function createJwtAuth(options: JwtOptions, { log, now }: AuthParts): Promise<AuthService> {
+  const { publicUrl } = options;
+  const cache = new TokenCache();
+  const jwks = new Jwks({
+    url: options.jwksUrl, now,
+    // A key may have been withdrawn: every token is verified again.
+    onChange: () => cache.clear(),
+    onFailure: (problem) => log.warn("the keys of the issuer were not fetched", { problem }),
+  });
+  const verifier: Verifier = { options, jwks, cache, now };
+  const refusals = createRefusals(publicUrl);
+  return {
+    authenticator: {
+      headers: ["authorization"],
+      authenticate(head) {
+        const token = bearerToken(head);
+        if (token === "missing" || token === "repeated" || token === "too long") return refusals[token];
+        const digest = digestText(token);
+        // Asked on every request, so that the keys are renewed in time.
+        const keys = jwks.use();
+        const known = keys === null ? null : cache.get(digest, now());
+        return known ?? authenticate(verifier, token, digest, keys, refusals);
+      },
+    },
+    routes: publicUrl === null ? [] : resourceMetadataRoutes(publicUrl, [options.issuer]),
+    health: async () => ({ ok: await jwks.probe(), provider: "jwt" }),
+    reload: null,
+    close: () => Promise.resolve(),
+  };
+}
+
+interface Verifier {
+  readonly options: JwtOptions;
+  readonly jwks: Jwks;
+  readonly cache: TokenCache;
+  readonly now: () => number;
+}
+
+/** The token of a request: `Authorization: Bearer TOKEN`, once. A token in the query is none. */
+function bearerToken(head: HttpHead): string {
+  const sent = head.header("authorization");
+  const match = /^bearer +(\S+)$/i.exec(sent);
+  // No token has a comma: this is the list of several headers.
+  if (sent.includes(",")) return "repeated";
+  if (match?.[1] === undefined) return "missing";
+  return match[1].length > MAX_TOKEN_CHARS ? "too long" : match[1];
+}
+
+/** Verifies a token that is not in the cache; keys that do not know it are renewed, once. */
+async function authenticate(verifier: Verifier, token: string, digest: string, known: IssuerKeys | null, refusals: Refusals): Promise<Authentication> {
+  const { jwks, cache, options, now } = verifier;
+  let keys = known ?? ((await jwks.renew()) ? jwks.use() : null);
+  if (keys === null) return refusals["no keys"];
+  let verified = await verify(token, keys, verifier);
+  if (verified === "unknown key" && (await jwks.renew())) {
+    keys = jwks.use() ?? keys;
+    verified = await verify(token, keys, verifier);
+  }
+  if (typeof verified === "string") return refusals[verified];
+  const principal = principalFrom(verified, options);
+  if (typeof principal === "string") return refusals[principal];
+  const until = Math.min(keys.until, (Number(verified.exp) + SKEW_S) * 1000);
+  if (until > now()) cache.add(digest, { principal, until, chars: token.length });
+  return principal;
+}
+
+async function verify(token: string, keys: IssuerKeys, { options, now }: Verifier): Promise<JWTPayload | Reason> {
+  const rules: JWTVerifyOptions = {
+    issuer: options.issuer, audience: options.audience, algorithms: [...options.algorithms],
+    requiredClaims: ["exp"], clockTolerance: SKEW_S, currentDate: new Date(now()),
+  };
+  try {
+    return (await jwtVerify(token, keys.find, rules)).payload;
+  } catch (error) {
+    return error instanceof errors.JWKSMultipleMatchingKeys ? verifyWithEach(token, error, rules) : reasonOf(error);
+  }
+}
+
+/** A token that names no key, or one that several have. */
+async function verifyWithEach(token: string, candidates: errors.JWKSMultipleMatchingKeys, rules: JWTVerifyOptions): Promise<JWTPayload | Reason> {
+  let tried = 0;
+  for await (const key of candidates) {
+    if ((tried += 1) > MAX_KEYS_TRIED) break;
+    try {
+      return (await jwtVerify(token, key as Exclude<Parameters<typeof jwtVerify>[1], JWTVerifyGetKey>, rules)).payload;
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason !== "wrong signature") return reason;
+    }
+  }
+  return "wrong signature";
+}
+
+/** Why a token is refused. Words of ours: what is in a token that was not verified is in no message. */
+type Reason = keyof typeof REASONS;
+type Refusals = { readonly [reason in Reason]: Challenge };
+
+const REASONS = {
+  missing: ["missing", "missing bearer token"],
+  repeated: ["invalid_request", "the header authorization is there more than once"],
+  "too long": ["invalid_token", "invalid token"],
+  "not a JWT": ["invalid_token", "invalid token"],
+  "algorithm not allowed": ["invalid_token", "invalid token"],
+  "unknown key": ["invalid_token", "jwt kid not found in JWKS"],
+  "wrong signature": ["invalid_token", "invalid token"],
+  expired: ["invalid_token", "token expired"],
+  "no exp": ["invalid_token", "invalid token"],
+  "not valid yet": ["invalid_token", "invalid token"],
+  "wrong issuer": ["invalid_token", "invalid token"],
+  "wrong audience": ["invalid_token", "invalid token"],
+  "wrong claim": ["invalid_token", "invalid token"],
+  "sub is not text": ["invalid_token", "invalid token"],
+  "the principal is not text": ["invalid_token", "invalid token"],
+  "cannot be verified": ["invalid_token", "invalid token"],
+  // The token may be a good one: it is not called invalid, so that clients keep it.
+  "no keys": ["missing", "the keys of the issuer cannot be fetched now"],
+} as const satisfies { readonly [reason: string]: readonly [RefusalKind, string] };
+
+function createRefusals(publicUrl: string | null): Refusals {
+  const made = Object.entries(REASONS).map(([reason, [kind, message]]) => [reason, bearerChallenge(publicUrl, kind, message, reason)]);
+  return Object.fromEntries(made) as Refusals;
+}
+
+const CLAIMS: { readonly [claim: string]: Reason } = { exp: "no exp", nbf: "not valid yet", iss: "wrong issuer", aud: "wrong audience" };
+
+function reasonOf(error: unknown): Reason {
+  if (error instanceof errors.JWTExpired) return "expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return CLAIMS[error.claim] ?? "wrong claim";
+  if (error instanceof errors.JOSEAlgNotAllowed) return "algorithm not allowed";
+  if (error instanceof errors.JWKSNoMatchingKey) return "unknown key";
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "wrong signature";
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return "not a JWT";
+  return "cannot be verified";
 }

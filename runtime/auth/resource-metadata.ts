@@ -33,7 +33,7 @@ export function bearerChallenge(publicUrl: string | null, kind: RefusalKind, mes
     ...(kind === "missing" ? [] : [`error="${kind}"`, `error_description="${message}"`]),
   ];
   const headers: HeaderList = [["www-authenticate", params.length === 0 ? "Bearer" : `Bearer ${params.join(", ")}`]];
-  return { status: kind === "invalid_request" ? 400 : 401, code: "unauthorized", message, headers, reason };
+  return { status: kind === "invalid_request" ? 400 : 401, code: "auth_error", message, headers, reason };
 }
 
 /**

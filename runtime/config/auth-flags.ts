@@ -1,6 +1,7 @@
 /** `--auth` and the flags of its modes: as far as they can be checked before a catalog is read. */
 import type { AuthMode } from "../auth/service.js";
 import { isLoopback, isLoopbackAddress } from "../base/loopback.js";
+import { isSecureUrl, nameOf } from "../base/web.js";
 import type { HttpAddress } from "./address.js";
 import { EXIT, StartError } from "./exit.js";
 
@@ -78,7 +79,7 @@ function refuseFlagsOfOthers(read: Read, mode: AuthMode, isDefault: boolean): vo
 /** Without authentication only this machine may connect: neither by the address that is bound nor through a proxy that is known of. */
 function refuseOthers({ host }: HttpAddress, publicUrl: string | null): void {
   if (!isLoopbackAddress(host)) throw new StartError(`--auth none is refused on ${host}: without authentication only this machine may connect; use 127.0.0.1, [::1] or localhost`, EXIT.LIVE);
-  const name = publicUrl === null ? null : new URL(publicUrl).hostname.replace(/^\[|\]$/g, "");
+  const name = publicUrl === null ? null : nameOf(new URL(publicUrl).hostname);
   if (name !== null && !isLoopback(name)) throw new StartError(`--auth none is refused with the public address ${name}: without authentication only this machine may connect`, EXIT.LIVE);
 }
 
@@ -92,8 +93,7 @@ function needsPublicUrl(given: string | null, isDefault: boolean): string {
 function readPublicUrl(text: string | null): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isWeb = url !== null && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""))));
-  if (!isWeb || url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
+  if (url === null || !isSecureUrl(url) || url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
     throw new StartError(`--public-url takes an address such as https://tools.example.com, without query and credentials (http:// only on loopback), not '${withoutCredentials(text)}'`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;

@@ -2,8 +2,9 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { AuthOptions } from "../auth/service.js";
 import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from "../abi/signatures.js";
-import { isLoopback, isLoopbackAddress, urlHost } from "../base/loopback.js";
+import { isLoopbackAddress, urlHost } from "../base/loopback.js";
 import { isRecord } from "../base/paths.js";
+import { isHeaderName, isSecureUrl } from "../base/web.js";
 import type { HttpAddress } from "./address.js";
 import type { AuthFlags } from "./auth-flags.js";
 import { StartError } from "./exit.js";
@@ -100,8 +101,8 @@ function apiKeyOptions(flags: AuthFlags, own: AuthSource, publicUrl: string | nu
   const keysFile = flags.keysFile !== null ? resolve(flags.keysFile) : written === null ? null : isAbsolute(written) ? written : resolve(own.folder, written);
   if (keysFile === null) throw new StartError("--auth api_key needs --api-keys-file FILE (or security.auth.api_key.keys_file): a JSON object of keys, each with its principal and claims");
   const header = (textOf(section, "header") ?? "Authorization").toLowerCase();
-  // RFC 9110 section 5.6.2; these have a meaning of their own.
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(header) || ["host", "origin", "content-length", "transfer-encoding"].includes(header)) {
+  // These have a meaning of their own.
+  if (!isHeaderName(header) || ["host", "origin", "content-length", "transfer-encoding"].includes(header)) {
     throw new StartError(`${own.file}: security.auth.api_key.header is not a header that can hold a key: '${header}'`);
   }
   const scheme = textOf(section, "scheme") ?? "Bearer";
@@ -137,7 +138,6 @@ function missing(flag: string, key: string, why: string): string {
 
 function readJwksUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isSafe = url !== null && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""))));
-  if (!isSafe || url.username !== "" || url.password !== "") throw new StartError("the address of the issuer's keys (--jwks-url, security.auth.jwt.jwks_url) is an https:// address without credentials; http:// only on loopback");
+  if (url === null || !isSecureUrl(url) || url.username !== "" || url.password !== "") throw new StartError("the address of the issuer's keys (--jwks-url, security.auth.jwt.jwks_url) is an https:// address without credentials; http:// only on loopback");
   return url.href;
 }

@@ -94,12 +94,12 @@ export class BodyIntake {
     if (this.complete) this.finish();
   }
 
-  /** Discards the body, including what has arrived, and answers after it. */
+  /** Discards the body, including what has arrived, and answers: at once where its length is known, because the library then skips the rest by itself. */
   refuse(refusal: Refusal): void {
     this.refusal = refusal;
     this.ignoredBytes += this.reader?.seenBytes ?? 0;
     this.drop();
-    if (this.complete) this.answerRefusal();
+    if (this.complete || !this.request.coded) this.answerRefusal();
   }
 
   take(chunk: ArrayBuffer, isLast: boolean): void {

@@ -37,7 +37,7 @@ const refusing = (kind: "missing" | "invalid_token"): AuthService => service({ a
 test("POST /mcp without credentials is 401 with a Bearer challenge that names the metadata, in the server's error form", () =>
   serving(refusing("missing"), async ({ ask }) => {
     const { status, headers, json } = await ask("ping");
-    assert.deepEqual([status, headers["www-authenticate"], json], [401, `Bearer resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource"`, { error: { code: "unauthorized", message: "no" } }]);
+    assert.deepEqual([status, headers["www-authenticate"], json], [401, `Bearer resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource"`, { error: { code: "auth_error", message: "no" } }]);
   }));
 
 test("a token that was not accepted is named as invalid in the challenge", () =>

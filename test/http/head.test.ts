@@ -64,6 +64,21 @@ test("a decision may be a promise: the body waits in the socket, and is whole af
   });
 });
 
+test("a refusal that had to wait is sent before the body has come, which is skipped, and the next request is served", async () => {
+  const routes: readonly HttpRoute[] = [
+    { method: "POST", pattern: "/in", bodyLimitBytes: 4 << 20, admit: async () => REFUSED },
+    { method: "GET", pattern: "/next", handler: (_, reply) => reply.send(200, [], "next") },
+  ];
+  await withServer(routes, async ({ port }) => {
+    const body = "x".repeat(1 << 20);
+    const early = rawPost("/in", body).slice(0, -body.length);
+    assert.equal((await rawHttp(port, early, { timeoutMs: 3000 })).status, 401);
+    const both = await rawHttp(port, [early, body.slice(0, 1000), body.slice(1000), "GET /next HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"], { all: true });
+    assert.deepEqual([...both.raw.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ["401", "200"]);
+    assert.match(both.raw, /next$/);
+  });
+});
+
 test("a promise may refuse, fail, or come when the client has gone", async () => {
   const decisions: { readonly [path: string]: () => Promise<Admission> } = {
     "/refuse": async () => REFUSED,

@@ -10,6 +10,9 @@ import type { Binding, TenantPlan } from "../../abi/plan.js";
 /** Result warning of `enforce: warn`, error code of `enforce: strict`. */
 export const TENANT_CONFLICT = "VB4010";
 
+/** Tenants that one caller may belong to; a longer list is no list of tenants, and would make every query slow. */
+const MAX_TENANTS = 256;
+
 /**
  * The condition that confines a call to its tenant. A claim that lists several tenants admits each of them.
  * @throws ToolError auth_error when the caller has no tenant.
@@ -21,8 +24,10 @@ export function tenantCondition(plan: TenantPlan, principal: Principal): Conditi
 }
 
 function tenantValue(plan: TenantPlan, principal: Principal): string | readonly string[] | null {
-  const raw = plan.from === "claim" ? principal.claims[plan.name] : principal.headers[plan.name.toLowerCase()];
+  const [source, name] = plan.from === "claim" ? [principal.claims, plan.name] : [principal.headers, plan.name.toLowerCase()];
+  const raw = Object.hasOwn(source, name) ? source[name] : undefined;
   if (Array.isArray(raw)) {
+    if (raw.length > MAX_TENANTS) return null;
     const values = raw.map(scalarText);
     return values.length === 0 || values.includes(null) ? null : (values as string[]);
   }
