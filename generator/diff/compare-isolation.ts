@@ -2,6 +2,7 @@
 import type { Condition, Filter, FilterTemplate } from "../../runtime/abi/filter.js";
 import type { Guard, OutputPlan, RedactPlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { same, show, without, type Changes } from "./change.js";
+import { compareDocumentAcl } from "./document-acl.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
 import type { Read } from "./read.js";
 
@@ -9,10 +10,11 @@ export function conditionText({ path, op, value }: Condition): string {
   return `${path} ${op} ${JSON.stringify(value)}`;
 }
 
-/** Guard, tenant, route, reachable collections and the step's own filter. */
+/** Guard, tenant, document access, route, reachable collections and the step's own filter. */
 export function compareIsolation(old: Read, next: Read, changes: Changes): void {
   compareGuards(old.guard, next.guard, "guard", changes);
   compareTenants(old.tenant, next.tenant, changes);
+  compareDocumentAcl(old.documentAcl, next.documentAcl, null, changes);
   for (const key of ["namespace", "tenant"] as const) {
     const [before, after] = [old.route?.[key], next.route?.[key]];
     if (same(before, after)) continue;
@@ -101,6 +103,7 @@ function compareDirectories(old: Read, next: Read, changes: Changes): void {
     }
     compareGuards(before.guard, resolve.guard, subject, changes);
     compareTenants(before.tenant, resolve.tenant, changes);
+    compareDocumentAcl(before.document_acl, resolve.document_acl, subject, changes);
   }
 }
 

@@ -112,7 +112,7 @@ function compareBindings(old: Read, next: Read, kept: ReadonlySet<string>, chang
 
 function withoutGuards(resolve: Read["bind"][number]["resolve"]): unknown {
   if (resolve === undefined) return undefined;
-  const { guard: _guard, tenant: _tenant, ...rest } = resolve;
+  const { guard: _guard, tenant: _tenant, document_acl: _acl, ...rest } = resolve;
   return rest;
 }
 

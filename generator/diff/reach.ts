@@ -4,11 +4,12 @@
  * compared by what it returns.
  */
 import type { Condition, Filter } from "../../runtime/abi/filter.js";
-import { writtenText, type ConnectionPlan, type TenantPlan, type ToolPlan } from "../../runtime/abi/plan.js";
+import { writtenText, type ConnectionPlan, type DocumentAclPlan, type TenantPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { isRecord } from "../../runtime/base/paths.js";
 import { same } from "./change.js";
+import { isWithin } from "./document-acl.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
 import { outputOf, readOf } from "./read.js";
 
@@ -28,6 +29,7 @@ export interface Access {
   readonly collections: readonly string[] | null;
   readonly conditions: readonly Condition[];
   readonly tenant: TenantPlan | undefined;
+  readonly documentAcl: DocumentAclPlan | undefined;
   readonly route: unknown;
   /** Whether rows leave, or only numbers. */
   readonly hasRows: boolean;
@@ -38,7 +40,7 @@ export function accessOf(surface: ReachSurface, tool: string): Access {
   const read = readOf(plan);
   return {
     tool, store: Object.hasOwn(surface.connections, read.connection) ? surface.connections[read.connection] : undefined,
-    collections: read.allowed, tenant: read.tenant, route: read.route, hasRows: outputOf(plan) !== undefined,
+    collections: read.allowed, tenant: read.tenant, documentAcl: read.documentAcl, route: read.route, hasRows: outputOf(plan) !== undefined,
     conditions: [...conjunctsOf(read.guard as Filter | undefined), ...requiredMembers(plan, surface.definitions.find(({ name }) => name === tool))],
   };
 }
@@ -103,6 +105,7 @@ export function covers(old: Access, next: Access): boolean {
   return isSameStore(old.store, next.store) && same(old.route, next.route) && (old.hasRows || !next.hasRows)
     && (old.collections === null || (next.collections !== null && next.collections.every((name) => old.collections?.includes(name) === true)))
     && old.conditions.every((condition) => impliedBy(next.conditions, condition))
+    && isWithin(next.documentAcl, old.documentAcl)
     && (old.tenant === undefined || (next.tenant !== undefined && same({ ...old.tenant, enforce: "" }, { ...next.tenant, enforce: "" })));
 }
 

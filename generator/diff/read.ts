@@ -11,6 +11,7 @@ export interface Read {
   readonly allowed: readonly string[] | null;
   readonly guard: ReadPlan["guard"];
   readonly tenant: ReadPlan["tenant"];
+  readonly documentAcl: ReadPlan["document_acl"];
   readonly route: ReadPlan["route"];
   readonly bind: readonly Binding[];
   readonly query: QueryPlan | undefined;
@@ -20,13 +21,13 @@ export interface Read {
 export function readOf(plan: ToolPlan): Read {
   if (plan.kind === "meta") return metaRead(plan);
   const read: ReadPlan & Partial<Pick<PipelineRetrieve, "query" | "filter">> = plan.kind === "pipeline" ? plan.retrieve : plan;
-  const { connection, collection, guard, tenant, route, bind, query, filter } = read;
+  const { connection, collection, guard, tenant, document_acl: documentAcl, route, bind, query, filter } = read;
   const allowed = typeof collection === "string" ? [collection] : (collection.allowed ?? null);
-  return { connection, collection, allowed, guard, tenant, route, bind, query, filter };
+  return { connection, collection, allowed, guard, tenant, documentAcl, route, bind, query, filter };
 }
 
-function metaRead({ connection, allowed, guard, tenant, route }: MetaPlan): Read {
-  return { connection, collection: null, allowed: allowed ?? null, guard, tenant, route, bind: [], query: undefined, filter: undefined };
+function metaRead({ connection, allowed, guard, tenant, document_acl: documentAcl, route }: MetaPlan): Read {
+  return { connection, collection: null, allowed: allowed ?? null, guard, tenant, documentAcl, route, bind: [], query: undefined, filter: undefined };
 }
 
 export function outputOf(plan: ToolPlan): OutputPlan | undefined {
