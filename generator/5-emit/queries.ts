@@ -90,7 +90,17 @@ function guardLines(plan: ToolPlan, certificate: GuardCertificate | undefined): 
   for (const { branch, guards: shown } of certificate?.branches ?? []) for (const guard of shown) guards.set(guard, [...(guards.get(guard) ?? []), branch]);
   const all = certificate?.branches.length ?? 0;
   const lines = [...guards].map(([guard, branches]) => `${markdownCode(guard)}${branches.length === all ? "" : ` (${markdownText(branches.join(", "))})`}`);
-  return tenant === undefined ? lines : [...lines, `${markdownCode(tenant.path)} is the caller's tenant, from the ${tenant.from} ${markdownCode(tenant.name)}`];
+  const tenants = tenant === undefined ? [] : [`${markdownCode(tenant.path)} is the caller's tenant, from the ${tenant.from} ${markdownCode(tenant.name)}`];
+  return [...lines, ...tenants, ...accessLines(certificate?.branches ?? [])];
+}
+
+/** Document access is the same in every branch that is certified. */
+function accessLines(branches: GuardCertificate["branches"]): readonly string[] {
+  const [access] = branches.flatMap((branch) => branch.access ?? []);
+  if (access === undefined) return [];
+  const [only] = access.rules;
+  const which = access.rules.length === 1 && only !== undefined ? markdownCode(only) : `${access.combine} of ${access.rules.map(markdownCode).join(", ")}`;
+  return [`only documents that the caller's claims meet: ${which}`];
 }
 
 function callersText(roles: readonly string[] | undefined): string {

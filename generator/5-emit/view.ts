@@ -1,5 +1,5 @@
 /** What templates print, prepared: names, literals, comments, one view a file. Templates only lay it out. */
-import { ABI, type BackendName, type ToolPlan } from "../../runtime/abi/plan.js";
+import { ABI, type BackendName, type ReadPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
 import { membersOf } from "../../runtime/abi/params.js";
 import { unreachable } from "../bug.js";
@@ -27,6 +27,7 @@ export interface ToolView extends HeaderView {
 const READ_COMMENTS: readonly (readonly [key: string, comment: string])[] = [
   ["guard", "Always ANDed; the model can neither see nor change these."],
   ["tenant", "Always ANDed; the value comes from the caller's identity, never from the model."],
+  ["document_acl", "Always ANDed: rows whose fields meet the caller's claims; a caller without the claims is refused."],
   ["route", "Fixed by address; nothing outside it can be reached."],
   ["bind", "ANDed when the argument is given."],
 ];
@@ -212,7 +213,10 @@ export interface HandlerView extends ToolView {
   readonly read: string;
 }
 
-const BOUND = "guard ∧ tenant ∧ arguments";
+/** What is bound, in its order. */
+function boundOf({ document_acl: acl }: ReadPlan): string {
+  return acl === undefined ? "guard ∧ tenant ∧ arguments" : "guard ∧ tenant ∧ document access ∧ arguments";
+}
 
 /** How each kind resolves, binds and reads; the same calls as `handlerOf` in runtime/call. */
 function stepsOf(plan: ToolPlan): Pick<HandlerView, "args" | "resolves" | "bound" | "bindComment" | "read"> {
@@ -225,9 +229,9 @@ function stepsOf(plan: ToolPlan): Pick<HandlerView, "args" | "resolves" | "bound
     case "scroll":
     case "lookup":
     case "count":
-      return { args: "args", resolves, bound: `plan, ${args}`, bindComment: BOUND, read: `${plan.kind}(bound, call)` };
+      return { args: "args", resolves, bound: `plan, ${args}`, bindComment: boundOf(read), read: `${plan.kind}(bound, call)` };
     case "pipeline": {
-      const bindComment = plan.retrieve.filter === undefined ? BOUND : `${BOUND} ∧ the step's filter`;
+      const bindComment = plan.retrieve.filter === undefined ? boundOf(read) : `${boundOf(read)} ∧ the step's filter`;
       return { args: "args", resolves, bound: `plan.retrieve, ${args}`, bindComment, read: `pipeline(plan, bound, ${args}, call)` };
     }
     default:

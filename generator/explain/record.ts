@@ -6,8 +6,9 @@ import type { CallContext, CallServices, Principal, Program, ToolHandler } from 
 import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { Filter } from "../../runtime/abi/filter.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
-import type { BackendName, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { AclRule, BackendName, DocumentAclPlan, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule, Route } from "../../runtime/adapters/adapter.js";
+import { isRecord } from "../../runtime/base/paths.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { compileNative } from "../compile.js";
 
@@ -24,6 +25,11 @@ export interface NativeQuery {
 
 /** Stands for the caller's own tenant where tenancy asks for one. */
 export const SOME_TENANT = "<the caller's tenant>";
+/**
+ * Stands for a number of a claim until the query is shown; nothing that a catalog or a person writes. A multiple of
+ * it stands for the claims after the first.
+ */
+const SOME_NUMBER = 7_130_717_071;
 /** Vector length to show where the catalog does not say it. */
 const SOME_DIMS = 1;
 
@@ -57,11 +63,47 @@ function tenantOf(plan: ToolPlan): TenantPlan | undefined {
   return plan.kind === "pipeline" ? plan.retrieve.tenant : plan.tenant;
 }
 
-/** A caller who has whatever tenancy asks for. */
+function documentAclOf(plan: ToolPlan): DocumentAclPlan | undefined {
+  return plan.kind === "pipeline" ? plan.retrieve.document_acl : plan.document_acl;
+}
+
+/** What stands for a claim in a query. */
+function shownClaim(claim: string): string {
+  return `<the caller's ${claim}>`;
+}
+
+/** Claims that are compared as numbers, in the order of the rules; the others are texts. */
+function numericClaims(rules: readonly AclRule[]): readonly string[] {
+  return [...new Set(rules.filter(({ match }) => match === "at_most").map(({ claim }) => claim))];
+}
+
+function someClaims(rules: readonly AclRule[]): { readonly [claim: string]: string | number } {
+  const numeric = numericClaims(rules);
+  return Object.fromEntries(rules.map(({ claim }) => [claim, numeric.includes(claim) ? SOME_NUMBER * (numeric.indexOf(claim) + 1) : shownClaim(claim)]));
+}
+
+/** A query with the names of claims in the place of the numbers that stood for them. */
+function withClaims(query: Json, numeric: readonly string[]): Json {
+  if (numeric.length === 0) return query;
+  const nameOf = (number: number): string | null => {
+    const claim = numeric[number / SOME_NUMBER - 1];
+    return claim === undefined ? null : shownClaim(claim);
+  };
+  const named = (value: Json): Json => {
+    if (typeof value === "number") return nameOf(value) ?? value;
+    if (typeof value === "string") return value.replace(/\b\d{10,12}\b/g, (digits) => nameOf(Number(digits)) ?? digits);
+    if (Array.isArray(value)) return (value as readonly Json[]).map(named);
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, named(item as Json)])) : value;
+  };
+  return named(query);
+}
+
+/** A caller who has whatever tenancy and document access ask for. */
 function someone(plan: ToolPlan): Principal {
   const tenant = tenantOf(plan);
   const named = tenant === undefined ? {} : { [tenant.from === "header" ? tenant.name.toLowerCase() : tenant.name]: SOME_TENANT };
-  return { id: null, claims: tenant?.from === "claim" ? named : {}, headers: tenant?.from === "header" ? named : {} };
+  const claims = someClaims(documentAclOf(plan)?.rules ?? []);
+  return { id: null, claims: tenant?.from === "claim" ? { ...claims, ...named } : claims, headers: tenant?.from === "header" ? named : {} };
 }
 
 /** Requests to a store that this version cannot open: its filter compiler is there, its client is not. */
@@ -82,9 +124,15 @@ function plainly(backend: BackendName): AdapterModule["explain"] {
   };
 }
 
+/** Where recorded queries go, and the claims that numbers in them stand for. */
+interface Recording {
+  readonly into: NativeQuery[];
+  readonly numericClaims: readonly string[];
+}
+
 /** An adapter without a store. */
-function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], into: NativeQuery[]): Adapter {
-  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query, sendable: hasAdapter(backend) });
+function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], { into, numericClaims: numeric }: Recording): Adapter {
+  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: withClaims(query, numeric), sendable: hasAdapter(backend) });
   return {
     health: async () => undefined,
     collections: async () => {
@@ -109,14 +157,14 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
   };
 }
 
-function recordingServices(program: Program, shown: Pick<CallServices, "guard" | "route">, into: NativeQuery[]): CallServices {
+function recordingServices(program: Program, shown: Pick<CallServices, "guard" | "route">, recording: Recording): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
       const backend = program.connections[connection]?.backend;
       const load = backend === undefined ? undefined : program.adapters[backend];
       if (backend === undefined || load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
-      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), into);
+      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), recording);
     },
     async embedder(name) {
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };
@@ -149,7 +197,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, shownParts(program, env), queries), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, shownParts(program, env), { into: queries, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

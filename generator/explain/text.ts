@@ -49,9 +49,10 @@ function section(title: string, body: string): string {
 function guardLines(branches: Explanation["guards"], tenant: Explanation["tenant"]): string {
   const source = tenant === null ? "" : `, ${tenant.path} from ${tenant.from} '${tenant.name}'`;
   if (branches.length === 0) return "no branch reaches a store\n";
-  return branches.map(({ branch, guards, tenancy }) => {
+  return branches.map(({ branch, guards, tenancy, access }) => {
     const shown = guards.length === 0 ? ["no static filter"] : guards.map((guard) => `always ${guard}`);
-    return `${branch}: ${[...shown, ...(tenancy === "none" ? [] : [`the caller's tenant by ${tenancy}${source}`])].join(", ")}\n`;
+    const documents = access === undefined ? [] : [`only documents where ${access.rules.join(access.combine === "all" ? " and " : " or ")}`];
+    return `${branch}: ${[...shown, ...documents, ...(tenancy === "none" ? [] : [`the caller's tenant by ${tenancy}${source}`])].join(", ")}\n`;
   }).join("");
 }
 

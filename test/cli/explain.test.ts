@@ -214,4 +214,30 @@ test("mistakes exit 2 and say what is meant", async () => {
   }
 });
 
+test("document access is shown in words and in the store's own query, with the names of claims for their values", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    const file = join(folder, "tools.yaml");
+    const stores = ["sqlite, path: a.db", "qdrant, url: 'http://q'", "milvus, uri: 'http://m'", "pgvector, dsn: 'postgres://p'", "weaviate, url: 'http://w'"];
+    writeFileSync(file, `tds_version: "2"
+connections: { ${stores.map((store, index) => `s${index}: { backend: ${store} }`).join(", ")} }
+defaults: { embedding: local/hashing-256 }
+security: { document_acl: { combine: any, rules: [{ any_of: { claim: groups, field: allowed } }, { at_most: { claim: clearance, field: level } }, { at_most: { claim: rank, field: grade } }] } }
+tools:
+${stores.map((_, index) => `  - { name: list_${index}, kind: scroll, description: Lists the documents of one of several stores., target: { connection: s${index}, collection: docs } }`).join("\n")}
+`);
+    for (const index of stores.keys()) {
+      const { code, out, err } = await explain(file, `list_${index}`);
+      assert.equal(code, EXIT.OK, err);
+      assert.match(out, /scroll: no static filter, only documents where allowed has one of claim 'groups' or level is at most claim 'clearance' or grade is at most claim 'rank'/);
+      // A long text is printed in parts, and a store escapes quotes in its own way.
+      const query = out.slice(out.indexOf("Native query")).replace(/" \+\s*"/g, "").replaceAll("\\'", "'");
+      for (const claim of ["groups", "clearance", "rank"]) assert.ok(query.includes(`<the caller's ${claim}>`), `${stores[index] ?? ""}: ${query}`);
+      assert.doesNotMatch(query, /\d{10}/);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test.run();
