@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Program } from "../../runtime/abi/call.js";
-import type { TenantPlan } from "../../runtime/abi/plan.js";
+import type { DocumentAclPlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { parseEnvFile } from "../../runtime/config/env-file.js";
 import { readFlags } from "../../runtime/config/serve-options.js";
 import { run, startFailure } from "../../runtime/serve/main.js";
@@ -37,6 +37,13 @@ function tenanted(tenant: TenantPlan): Program {
   return { ...program, plans: { [name]: { kind: "count", connection: "none", collection: "none", bind: [], tenant }, ...Object.fromEntries(others.map((other) => [other, program.plans[other] as Program["plans"][string]])) } };
 }
 
+/** The fixture with document access on one of its tools, or within a pipeline. */
+function accessed(acl: DocumentAclPlan): Program {
+  const program = fixtureProgram();
+  const [name = "", ...others] = Object.keys(program.plans);
+  return { ...program, plans: { [name]: { kind: "count", connection: "none", collection: "none", bind: [], document_acl: acl }, ...Object.fromEntries(others.map((other) => [other, program.plans[other] as Program["plans"][string]])) } };
+}
+
 const HTTP = ["--http", "127.0.0.1:0", "--auth", "none"];
 
 test("tenancy that no request can satisfy is said at the start: header and claim on stdio, claim with --auth none", async () => {
@@ -46,6 +53,15 @@ test("tenancy that no request can satisfy is said at the start: header and claim
   assert.match((await startOf([], claim))[1], /claim 'org'.*stdio has no claims/);
   assert.match((await startOf(HTTP, claim))[1], /claim 'org'.*with --auth none callers have no claims/);
   assert.doesNotMatch((await startOf(HTTP, header))[1], /takes the tenant/);
+});
+
+test("document access without callers who have claims does not start: on stdio and with --auth none", async () => {
+  const program = accessed({ combine: "any", rules: [{ match: "any_of", claim: "groups", field: "allowed" }, { match: "equals", claim: "sub", field: "owner" }] });
+  for (const [words, why] of [[[], "stdio has no authenticated caller"], [HTTP, "with --auth none callers have no claims"]] as const) {
+    const [code, notes] = await startOf(words, program);
+    assert.equal(code, 2, notes);
+    assert.ok(notes.includes("claims 'groups', 'sub'") && notes.includes("security.document_acl") && notes.includes(why), notes);
+  }
 });
 
 test("a database that is missing is said at the start, and does not keep the server from starting", async () => {
