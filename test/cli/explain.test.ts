@@ -231,7 +231,7 @@ ${stores.map((_, index) => `  - { name: list_${index}, kind: scroll, description
       assert.equal(code, EXIT.OK, err);
       assert.match(out, /scroll: no static filter, only documents where allowed has one of claim 'groups' or level is at most claim 'clearance' or grade is at most claim 'rank'/);
       // A long text is printed in parts, and a store escapes quotes in its own way.
-      const query = out.slice(out.indexOf("Native query")).replace(/" \+\s*"/g, "").replaceAll("\\'", "'");
+      const query = out.slice(out.indexOf("Native query")).replace(/" \+\s*"/g, "").replaceAll("\\\\'", "'");
       for (const claim of ["groups", "clearance", "rank"]) assert.ok(query.includes(`<the caller's ${claim}>`), `${stores[index] ?? ""}: ${query}`);
       assert.doesNotMatch(query, /\d{10}/);
     }
