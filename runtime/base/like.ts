@@ -16,31 +16,39 @@ const MAX_WILD_PART = 1024;
  */
 export function parseLike(pattern: string): readonly LikeToken[] {
   const tokens: LikeToken[] = [];
-  let text = "";
-  const flush = (): void => {
+  let [text, from] = ["", 0];
+  const flush = (end: number): void => {
+    text += pattern.slice(from, end);
     if (text !== "") tokens.push({ text });
     text = "";
   };
   for (let i = 0; i < pattern.length; i++) {
-    const char = pattern.charAt(i);
-    const next = pattern.charAt(i + 1);
-    if (char === "\\" && (next === "%" || next === "_" || next === "\\")) {
-      text += next;
-      i++;
-    } else if (char === "%" || char === "_") {
-      flush();
-      tokens.push(char === "%" ? "any" : "one");
-    } else {
-      text += char;
+    const code = pattern.charCodeAt(i);
+    if (code === BACKSLASH && isSpecial(pattern.charCodeAt(i + 1))) {
+      text += pattern.slice(from, i);
+      from = ++i;
+    } else if (code === PERCENT || code === UNDERSCORE) {
+      flush(i);
+      tokens.push(code === PERCENT ? "any" : "one");
+      from = i + 1;
     }
   }
-  flush();
+  flush(pattern.length);
   return tokens;
+}
+
+const [BACKSLASH, PERCENT, UNDERSCORE] = [0x5c, 0x25, 0x5f];
+
+function isSpecial(code: number): boolean {
+  return code === BACKSLASH || code === PERCENT || code === UNDERSCORE;
 }
 
 /** Why a pattern is refused, or `null`: beyond this bound one value could take too long to test. */
 export function likeProblem(pattern: string): string | null {
-  const { codes, parts } = partsOf(pattern);
+  return problemOf(partsOf(pattern));
+}
+
+function problemOf({ codes, parts }: Parts): string | null {
   const tooLong = parts.slice(1, -1).some(({ from, to }) => to - from > MAX_WILD_PART && codes.subarray(from, to).includes(ONE));
   return tooLong ? `a pattern with _ may have at most ${MAX_WILD_PART} characters between two %` : null;
 }
@@ -50,24 +58,25 @@ export function likeProblem(pattern: string): string | null {
  * @throws RangeError for a pattern that `likeProblem` refuses
  */
 export function likeMatcher(pattern: string): (value: string) => boolean {
-  const problem = likeProblem(pattern);
-  if (problem !== null) throw new RangeError(problem);
   const { codes, parts } = partsOf(pattern);
+  const problem = problemOf({ codes, parts });
+  if (problem !== null) throw new RangeError(problem);
   const head = parts[0] ?? { from: 0, to: 0 };
   const tail = parts[parts.length - 1] ?? head;
   if (parts.length === 1) return (value) => {
     const text = codesOf(foldCase(value));
     return text.length === head.to && matchesAt(text, 0, codes, head);
   };
-  const finders = parts.slice(1, -1).filter(({ from, to }) => to > from).map((part) => finderOf(codes, part));
+  const middle = parts.slice(1, -1).filter(({ from, to }) => to > from);
+  const finders = new Map(middle.filter(({ from, to }) => to - from > SHORT).map((part) => [part, finderOf(codes, part)]));
   return (value) => {
     const text = codesOf(foldCase(value));
     const end = text.length - (tail.to - tail.from);
     if (text.length < codes.length || !matchesAt(text, 0, codes, head) || !matchesAt(text, end, codes, tail)) return false;
     let at = head.to;
     // The first place of each part is the best: it leaves the most for those behind it.
-    for (const find of finders) {
-      at = find(text, at, end);
+    for (const part of middle) {
+      at = finders.get(part)?.(text, at, end) ?? findShort(text, at, end, codes, part);
       if (at < 0) return false;
     }
     return true;
@@ -84,7 +93,12 @@ interface Part {
 }
 
 /** The folded code points of a pattern, and where its `%`s part them; without any `%` there is one part. */
-function partsOf(pattern: string): { readonly codes: Int32Array; readonly parts: readonly Part[] } {
+interface Parts {
+  readonly codes: Int32Array;
+  readonly parts: readonly Part[];
+}
+
+function partsOf(pattern: string): Parts {
   const codes = new Int32Array(pattern.length);
   const parts: Part[] = [];
   let from = 0;
@@ -129,17 +143,14 @@ type Finder = (text: Int32Array, start: number, end: number) => number;
 const SHORT = 8;
 
 function finderOf(codes: Int32Array, part: Part): Finder {
-  const length = part.to - part.from;
-  if (length <= SHORT) return shortFinder(codes, part, length);
   const own = codes.subarray(part.from, part.to);
   return own.includes(ONE) ? wildFinder(own) : literalFinder(own);
 }
 
-function shortFinder(codes: Int32Array, part: Part, length: number): Finder {
-  return (text, start, end) => {
-    for (let at = start; at + length <= end; at++) if (matchesAt(text, at, codes, part)) return at + length;
-    return -1;
-  };
+function findShort(text: Int32Array, start: number, end: number, codes: Int32Array, part: Part): number {
+  const length = part.to - part.from;
+  for (let at = start; at + length <= end; at++) if (matchesAt(text, at, codes, part)) return at + length;
+  return -1;
 }
 
 function literalFinder(part: Int32Array): Finder {
@@ -162,26 +173,25 @@ function literalFinder(part: Int32Array): Finder {
 
 function wildFinder(part: Int32Array): Finder {
   const words = Math.ceil(part.length / 32);
-  const wild = new Int32Array(words);
-  const masks = new Map<number, Int32Array>();
-  const set = (mask: Int32Array, bit: number): void => void (mask[bit >> 5] = (mask[bit >> 5] ?? 0) | (1 << (bit & 31)));
-  part.forEach((code, bit) => code === ONE && set(wild, bit));
-  part.forEach((code, bit) => {
-    if (code === ONE) return;
-    const mask = masks.get(code) ?? wild.slice();
-    set(mask, bit);
-    masks.set(code, mask);
-  });
+  // One table for all characters, `words` numbers for each: a part of many different ones would need as many arrays.
+  const rows = new Map<number, number>();
+  for (const code of part) if (code !== ONE && !rows.has(code)) rows.set(code, (rows.size + 1) * words);
+  // The first row is for characters that only a `_` accepts.
+  const masks = new Int32Array((rows.size + 1) * words);
+  const set = (row: number, bit: number): void => void (masks[row + (bit >> 5)] = (masks[row + (bit >> 5)] ?? 0) | (1 << (bit & 31)));
+  part.forEach((code, bit) => code === ONE && set(0, bit));
+  for (const row of rows.values()) masks.copyWithin(row, 0, words);
+  part.forEach((code, bit) => code !== ONE && set(rows.get(code) ?? 0, bit));
   const last = 1 << ((part.length - 1) & 31);
   return (text, start, end) => {
     // Bit n of the state: the n + 1 characters up to here match the part's first n + 1.
     const state = new Int32Array(words);
     for (let i = start; i < end; i++) {
-      const mask = masks.get(text[i] ?? 0) ?? wild;
+      const row = rows.get(text[i] ?? 0) ?? 0;
       let carry = 1;
       for (let word = 0; word < words; word++) {
         const before = state[word] ?? 0;
-        state[word] = ((before << 1) | carry) & (mask[word] ?? 0);
+        state[word] = ((before << 1) | carry) & (masks[row + word] ?? 0);
         carry = before >>> 31;
       }
       if (((state[words - 1] ?? 0) & last) !== 0) return i + 1;

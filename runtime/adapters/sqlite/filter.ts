@@ -59,6 +59,12 @@ export function compileFilter(filter: Filter, target: FilterTarget = { collectio
     : compileCondition(columnsOf(filter.path, target), filter, target);
 }
 
+/** Whether a filter goes through whole texts: its time is that of the texts, and one statement over many rows would take seconds. */
+export function comparesTexts(filter: Filter): boolean {
+  if ("and" in filter) return filter.and.some(comparesTexts);
+  return "or" in filter ? filter.or.some(comparesTexts) : filter.op === "like" || filter.op === "text_match";
+}
+
 function columnsOf(path: string, { paths }: FilterTarget): Columns {
   const has = (name: string): boolean => paths === null || paths.has(name);
   const lists = listPath(path);

@@ -4,14 +4,16 @@
  */
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
-import { compareText, type Row } from "../../abi/filter.js";
+import { compareText, type Filter, type Row } from "../../abi/filter.js";
 import type { Adapter, AdapterModule, Route, RowSet, SearchRequest } from "../adapter.js";
 import { refuseRoute } from "../reduce.js";
 import type { Collection } from "./catalog.js";
 import { RELOAD } from "./database.js";
 import { tableName } from "./layout.js";
 import { Session, SnapshotPool } from "./session.js";
-import { countSql, denseSql, fetchSql, recordsSql, type Slice, type Statement, wordsSql } from "./sql.js";
+import { comparesTexts } from "./filter.js";
+import { scanRows } from "./scan.js";
+import { countSql, denseSql, fetchSql, recordsSql, type SelectedRows, type Slice, type Statement, wordsSql } from "./sql.js";
 
 /**
  * Vector components compared in one statement: some 20 ms of work. Between two statements other tasks of the process
@@ -32,6 +34,9 @@ interface Found {
   readonly id: string;
   readonly score: number;
 }
+
+/** A search whose filter may be evaluated already. */
+type Selection = Omit<SearchRequest, "filter"> & { readonly filter: Filter | SelectedRows | null };
 
 class SqliteAdapter implements Adapter {
   /** For work that one turn of the event loop does. */
@@ -61,6 +66,7 @@ class SqliteAdapter implements Adapter {
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("sqlite", request.route);
+    if (request.filter !== null && comparesTexts(request.filter)) return this.#snapshots.use(signal, (session) => searchInSlices(session, request, signal));
     const rows = await this.#main.run(signal, () => {
       const collection = this.#main.collections.get(request.collection);
       checkVector(request, collection);
@@ -72,15 +78,27 @@ class SqliteAdapter implements Adapter {
 
   async fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
     refuseRoute("sqlite", request.route);
-    return this.#main.run(signal, () => {
-      const { paths } = this.#main.collections.get(request.collection);
-      const rows = this.#main.all(fetchSql(request, paths)) as { id: string; record: string }[];
+    const { filter } = request;
+    const read = (session: Session, { paths }: Collection, filter: Filter | SelectedRows | null): RowSet => {
+      const rows = session.all(fetchSql({ ...request, filter }, paths)) as { id: string; record: string }[];
       return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
+    };
+    if (filter === null || !comparesTexts(filter)) return this.#main.run(signal, () => read(this.#main, this.#main.collections.get(request.collection), filter));
+    return this.#snapshots.use(signal, async (session) => {
+      const collection = await session.begin(signal, () => session.collections.get(request.collection));
+      const selected = await scanRows(session, collection, filter, signal);
+      return session.next(() => read(session, collection, selected));
     });
   }
 
   async count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("sqlite", route);
+    if (filter !== null && comparesTexts(filter)) {
+      return this.#snapshots.use(signal, async (session) => {
+        const found = await session.begin(signal, () => session.collections.get(collection));
+        return (await scanRows(session, found, filter, signal)).rows.length;
+      });
+    }
     return this.#main.run(signal, () => {
       const { paths } = this.#main.collections.get(collection);
       const [row] = this.#main.all(countSql(collection, filter, paths)) as { n: number }[];
@@ -110,15 +128,19 @@ async function searchInSlices(session: Session, request: SearchRequest, signal: 
     return { collection, last: lastRow(session, collection) };
   });
   const rows = sliceRows(collection);
+  const { filter } = request;
+  const selected = filter !== null && comparesTexts(filter) ? await scanRows(session, collection, filter, signal) : null;
   const keep = request.mode === "hybrid" ? candidatesFor(request.limit) : request.limit;
   let best: readonly Found[] = [];
   for (let from = 0; from < last; from += rows) {
-    const found = session.next(() => dense(session, request, collection, { from, to: from + rows }));
+    const slice = { from, to: from + rows };
+    const within = selected === null ? filter : { rows: selected.rows.filter((row) => row > slice.from && row <= slice.to) };
+    const found = session.next(() => dense(session, { ...request, filter: within }, collection, slice));
     best = [...best, ...found].sort(byScore).slice(0, keep);
     await new Promise((resume) => setImmediate(resume));
     signal.throwIfAborted();
   }
-  return session.next(() => rank(session, request, collection, best));
+  return session.next(() => rank(session, { ...request, filter: selected ?? filter }, collection, best));
 }
 
 function sliceRows({ dims }: Collection): number {
@@ -130,13 +152,13 @@ function lastRow({ statements }: Session, { name }: Collection): number {
 }
 
 /** The ranking by vector: of the whole collection, or of one slice of it. */
-function dense(session: Session, { vector, filter, mode, limit }: SearchRequest, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
+function dense(session: Session, { vector, filter, mode, limit }: Selection, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
   if (vector === null) return [];
   return session.all(denseSql(name, vector, filter, mode === "hybrid" ? candidatesFor(limit) : limit, paths, slice)) as Found[];
 }
 
 /** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
-function rank(session: Session, request: SearchRequest, { name, paths }: Collection, best: readonly Found[]): RowSet {
+function rank(session: Session, request: Selection, { name, paths }: Collection, best: readonly Found[]): RowSet {
   if (request.mode === "dense") return { rows: best.map((one) => readRecord(session, name, one)), exact: true };
   const statement = request.text === null ? null : wordsSql(name, request.text, request.filter, candidatesFor(request.limit), paths);
   const words = statement === null ? [] : (session.all(statement) as Found[]);

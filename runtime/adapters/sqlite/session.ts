@@ -40,6 +40,11 @@ export class Session {
     return this.statements.get(sql).all(...params.map((param) => (param instanceof Float32Array ? vectorBytes(param) : param)));
   }
 
+  /** Runs a statement record by record; nothing else can run in this session until the last one, or `return`. */
+  each<T>({ sql, params }: Statement): IterableIterator<T> {
+    return this.statements.get(sql).iterate(...params) as IterableIterator<T>;
+  }
+
   /** Runs synchronous work in one read transaction, so that all its statements see one state of the file. */
   run<T>(signal: AbortSignal, work: () => T): Promise<T> {
     return this.#retry(signal, () => {

@@ -5,7 +5,7 @@
 import type { Filter } from "../../abi/filter.js";
 import { wordsOf } from "../../base/text.js";
 import type { FetchRequest } from "../adapter.js";
-import { compileFilter, MAX_INDEX_WORDS, type Sql, type SqlValue } from "./filter.js";
+import { comparesTexts, compileFilter, MAX_INDEX_WORDS, type Sql, type SqlValue } from "./filter.js";
 import { encodeWord, tableName } from "./layout.js";
 
 /** Parameters with the query vector among them. */
@@ -17,6 +17,11 @@ export interface Statement {
 /** Paths of a collection, as far as they are known. */
 export type Paths = ReadonlySet<string> | null;
 
+/** Rows that a filter has selected before, in the same state of the file. */
+export interface SelectedRows {
+  readonly rows: readonly number[];
+}
+
 /** Rows of a scan, `from < "@row" <= to`: a large collection is searched in slices. */
 export interface Slice {
   readonly from: number;
@@ -27,7 +32,7 @@ export interface Slice {
  * The nearest records by cosine, best first, equal ones by id. A zero vector (a text without words)
  * is similar to nothing: 0. Exact: every record that the filter selects is compared.
  */
-export function denseSql(collection: string, vector: Float32Array, filter: Filter | null, limit: number, paths: Paths, slice: Slice | null = null): Statement {
+export function denseSql(collection: string, vector: Float32Array, filter: Filter | SelectedRows | null, limit: number, paths: Paths, slice: Slice | null = null): Statement {
   const vectors = tableName(collection, "vectors");
   const where = whereSql(filter, collection, paths);
   const score = `ifnull(1 - vec_distance_cosine(v."vector", ?), 0)`;
@@ -48,7 +53,7 @@ export function denseSql(collection: string, vector: Float32Array, filter: Filte
 }
 
 /** The records that share words with the text (its first 64 distinct ones), best by BM25 first, equal ones by id; `null` for a text without words. */
-export function wordsSql(collection: string, text: string, filter: Filter | null, limit: number, paths: Paths): Statement | null {
+export function wordsSql(collection: string, text: string, filter: Filter | SelectedRows | null, limit: number, paths: Paths): Statement | null {
   const words = [...new Set(wordsOf(text))].slice(0, MAX_INDEX_WORDS);
   if (words.length === 0) return null;
   const table = tableName(collection, "text");
@@ -65,7 +70,7 @@ export function wordsSql(collection: string, text: string, filter: Filter | null
 }
 
 /** The matching records in id order. */
-export function fetchSql({ collection, filter, limit, offset }: FetchRequest, paths: Paths): Statement {
+export function fetchSql({ collection, filter, limit, offset }: Omit<FetchRequest, "filter"> & { readonly filter: Filter | SelectedRows | null }, paths: Paths): Statement {
   const where = whereSql(filter, collection, paths);
   return {
     sql: lines(
@@ -92,7 +97,23 @@ export function recordsSql(collection: string): string {
   return `SELECT "record" FROM ${tableName(collection, "records")} WHERE "@row" = ?`;
 }
 
-function whereSql(filter: Filter | null, collection: string, paths: Paths): Sql | null {
+/** Every record of a collection that passes the conditions with an index or a cheap comparison, and whether it passes the others. */
+export function scanSql(collection: string, filter: Filter, paths: Paths): Statement {
+  const conjuncts = conjunctsOf(filter);
+  const cheap = whereSql({ and: conjuncts.filter((part) => !comparesTexts(part)) }, collection, paths);
+  const dear = whereSql({ and: conjuncts.filter(comparesTexts) }, collection, paths);
+  return {
+    sql: lines(`SELECT f."@row" AS "row", (${dear?.sql ?? "1"}) AS "hit"`, `FROM ${tableName(collection, "fields")} f`, cheap !== null && `WHERE ${cheap.sql}`),
+    params: [...(dear?.params ?? []), ...(cheap?.params ?? [])],
+  };
+}
+
+function conjunctsOf(filter: Filter): readonly Filter[] {
+  return "and" in filter ? filter.and.flatMap(conjunctsOf) : [filter];
+}
+
+function whereSql(filter: Filter | SelectedRows | null, collection: string, paths: Paths): Sql | null {
+  if (filter !== null && "rows" in filter) return { sql: `f."@row" IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(filter.rows)] };
   return filter === null ? null : compileFilter(filter, { collection, paths });
 }
 
