@@ -9,7 +9,7 @@ import type { Code, Severity } from "../runtime/abi/codes.js";
 import type { FilterTemplate, Op, Scalar } from "../runtime/abi/filter.js";
 import type { ServePlan } from "../runtime/abi/call.js";
 import type { ToolDefinition, ToolInput } from "../runtime/abi/params.js";
-import type { BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider } from "../runtime/abi/plan.js";
+import type { AclMatch, BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider } from "../runtime/abi/plan.js";
 
 /** A text the compiler was given. `path` is as the user wrote it; it is shown, never opened. */
 export interface SourceFile {
@@ -255,6 +255,12 @@ export interface Resolved {
     readonly enforce: "strict" | "override" | "warn";
     readonly at: Path;
   };
+  /** Document access; null where the catalog has none. */
+  readonly documentAcl: {
+    readonly combine: "all" | "any";
+    readonly rules: readonly { readonly match: AclMatch; readonly claim: string; readonly field: string; readonly at: Path }[];
+    readonly at: Path;
+  } | null;
   /** Serving settings with defaults, as they go into the program. */
   readonly settings: ServePlan;
 }
@@ -293,5 +299,7 @@ export interface GuardCertificate {
     readonly guards: readonly string[];
     /** How the request tenant is applied. */
     readonly tenancy: "none" | "filter" | "route";
+    /** Rules of document access, as text, that are shown to be applied here; absent where the catalog has none. */
+    readonly access?: { readonly combine: string; readonly rules: readonly string[] };
   }[];
 }

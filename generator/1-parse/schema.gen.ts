@@ -1633,6 +1633,77 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         }
       }
     },
+    "DocumentAcl": {
+      "title": "DocumentAcl",
+      "description": "Restricts each read to the rows whose fields meet the caller's claims.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "rules"
+      ],
+      "properties": {
+        "combine": {
+          "description": "Whether a row must pass all of the rules or any of them.",
+          "enum": [
+            "all",
+            "any"
+          ],
+          "default": "all"
+        },
+        "rules": {
+          "description": "What of the caller meets what of the row.",
+          "type": "array",
+          "items": {
+            "$ref": "#/definitions/DocumentAclRule"
+          },
+          "minItems": 1,
+          "maxItems": 16
+        }
+      }
+    },
+    "DocumentAclRule": {
+      "title": "DocumentAclRule",
+      "description": "One comparison of a claim with a field; exactly one key.",
+      "type": "object",
+      "additionalProperties": false,
+      "minProperties": 1,
+      "maxProperties": 1,
+      "properties": {
+        "any_of": {
+          "description": "The claim, a list or one value, has at least one value of the field, a list or one value.",
+          "$ref": "#/definitions/ClaimAndField"
+        },
+        "equals": {
+          "description": "The claim, one value, is the value of the field.",
+          "$ref": "#/definitions/ClaimAndField"
+        },
+        "at_most": {
+          "description": "The field is a number that is at most the claim, also a number.",
+          "$ref": "#/definitions/ClaimAndField"
+        }
+      }
+    },
+    "ClaimAndField": {
+      "title": "ClaimAndField",
+      "description": "A claim of the caller and a field of the row.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "claim",
+        "field"
+      ],
+      "properties": {
+        "claim": {
+          "description": "Name of the caller's claim.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 256
+        },
+        "field": {
+          "$ref": "#/definitions/FieldPath"
+        }
+      }
+    },
     "Security": {
       "description": "Who may call what, and what they may see.",
       "type": "object",
@@ -1698,6 +1769,9 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "default": "strict"
             }
           }
+        },
+        "document_acl": {
+          "$ref": "#/definitions/DocumentAcl"
         },
         "auth": {
           "title": "Auth",

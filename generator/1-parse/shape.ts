@@ -262,10 +262,11 @@ class Walker {
     return isWhole || this.path.length === 0 ? Object.fromEntries(usable) : BROKEN;
   }
 
-  private countKeys({ minProperties = 0, maxProperties = Infinity }: SchemaNode, value: object): void {
+  private countKeys({ minProperties = 0, maxProperties = Infinity, title, properties = {} }: SchemaNode, value: object): void {
     const keys = Object.keys(value);
     if (keys.length >= minProperties && keys.length <= maxProperties) return;
-    this.reporter.report("TS0110", { got: keys.length === 0 ? "none" : keys.join(", ") }, this.here());
+    const what = title === "DocumentAclRule" ? "a rule" : "a step";
+    this.reporter.report("TS0110", { what, got: keys.length === 0 ? "none" : keys.join(", "), known: Object.keys(properties).join(", ") }, this.here());
     this.break();
   }
 

@@ -613,6 +613,7 @@ export interface EmbeddingConfig {
  */
 export interface Security {
   tenancy?: Tenancy;
+  document_acl?: DocumentAcl;
   auth?: Auth;
   rbac?: Rbac;
   rate_limit?: RateLimit;
@@ -649,6 +650,60 @@ export interface Tenancy {
    * What happens when an argument names another tenant.
    */
   enforce?: "strict" | "override" | "warn";
+}
+/**
+ * Restricts each read to the rows whose fields meet the caller's claims.
+ */
+export interface DocumentAcl {
+  /**
+   * Whether a row must pass all of the rules or any of them.
+   */
+  combine?: "all" | "any";
+  /**
+   * What of the caller meets what of the row.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  rules: DocumentAclRule[];
+}
+/**
+ * One comparison of a claim with a field; exactly one key.
+ */
+export interface DocumentAclRule {
+  any_of?: ClaimAndField;
+  equals?: ClaimAndField1;
+  at_most?: ClaimAndField2;
+}
+/**
+ * The claim, a list or one value, has at least one value of the field, a list or one value.
+ */
+export interface ClaimAndField {
+  /**
+   * Name of the caller's claim.
+   */
+  claim: string;
+  field: FieldPath;
+}
+/**
+ * The claim, one value, is the value of the field.
+ */
+export interface ClaimAndField1 {
+  /**
+   * Name of the caller's claim.
+   */
+  claim: string;
+  field: FieldPath;
+}
+/**
+ * The field is a number that is at most the claim, also a number.
+ */
+export interface ClaimAndField2 {
+  /**
+   * Name of the caller's claim.
+   */
+  claim: string;
+  field: FieldPath;
 }
 /**
  * Settings of the --auth modes.

@@ -12,7 +12,7 @@ import { resolveConnection } from "./connections.js";
 import { resolveDefaultEmbedding } from "./embedding.js";
 import { createInterpolator, reportMisplacedReferences } from "./interpolate.js";
 import { reportInlineSecrets } from "./secrets.js";
-import { resolveSettings, resolveTenancy } from "./settings.js";
+import { resolveDocumentAcl, resolveSettings, resolveTenancy } from "./settings.js";
 import { resolveTool, type Scope } from "./tools.js";
 
 /** Keys without which the rest of a tool would only draw false reports. */
@@ -66,6 +66,7 @@ export function resolve(parsed: Parsed, options: { readonly env?: Env }): Pass<R
     connections,
     tools: [...tools, ...builtins],
     tenancy: resolveTenancy(catalog.security?.tenancy),
+    documentAcl: resolveDocumentAcl(catalog.security?.document_acl),
     settings: resolveSettings(catalog, interpolator),
   };
   return { value, diagnostics: reporter.diagnostics };

@@ -1,6 +1,6 @@
-/** Settings that concern serving: tenancy for the plans, everything else as the server reads it. Off means absent. */
+/** Settings that concern serving: tenancy and document access for the plans, everything else as the server reads it. Off means absent. */
 import type { ServePlan } from "../../runtime/abi/call.js";
-import type { Json, RateLimitPlan, RateWindows, RbacPlan } from "../../runtime/abi/plan.js";
+import { ACL_MATCHES, type Json, type RateLimitPlan, type RateWindows, type RbacPlan } from "../../runtime/abi/plan.js";
 import type { Path, Resolved, tds } from "../ir.js";
 import type { Interpolator } from "./interpolate.js";
 
@@ -16,6 +16,19 @@ export function resolveTenancy(tenancy: tds.Tenancy | undefined): Resolved["tena
     enforce: tenancy?.enforce ?? "strict",
     at: ["security", "tenancy"],
   };
+}
+
+export function resolveDocumentAcl(acl: tds.DocumentAcl | undefined): Resolved["documentAcl"] {
+  if (acl === undefined) return null;
+  const at = ["security", "document_acl"];
+  // An entry whose shape was refused is null; such a catalog is not planned.
+  const entries: readonly (tds.DocumentAclRule | null)[] = acl.rules;
+  const rules = entries.flatMap((written, index) =>
+    ACL_MATCHES.flatMap((match) => {
+      const pair = written?.[match];
+      return pair === undefined ? [] : [{ match, claim: pair.claim, field: pair.field, at: [...at, "rules", index, match] }];
+    }));
+  return { combine: acl.combine ?? "all", rules, at };
 }
 
 /** Serving settings with defaults filled in; a section that is off is left out. */

@@ -15,6 +15,7 @@ import * as filters from "./rules/filters.js";
 import * as hosts from "./rules/hosts.js";
 import * as kinds from "./rules/kinds.js";
 import * as output from "./rules/output.js";
+import * as documentAcl from "./rules/document-acl.js";
 import * as directories from "./rules/directories.js";
 import * as parameters from "./rules/parameters.js";
 import * as pipelines from "./rules/pipelines.js";
@@ -26,7 +27,7 @@ import * as security from "./rules/security.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

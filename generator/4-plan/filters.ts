@@ -1,6 +1,6 @@
 /** Static filters become the guard; parameters with a path or an operator become bindings. */
 import { comparesInstants, type ComparisonOp, type FilterTemplate, type Op } from "../../runtime/abi/filter.js";
-import type { Binding, ConnectionPlan, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
+import type { Binding, ConnectionPlan, DocumentAclPlan, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
@@ -46,6 +46,7 @@ export interface BindingScope {
   readonly target: ResolvedTarget | null;
   readonly staticFilters: ResolvedStaticFilters;
   readonly tenant: TenantPlan | undefined;
+  readonly acl: DocumentAclPlan | undefined;
   readonly connections: { readonly [name: string]: ConnectionPlan };
 }
 
@@ -79,7 +80,7 @@ export function withDtypes(filter: FilterTemplate, parameters: readonly Resolved
 }
 
 /** A directory has its own guard and, in the tool's own collection, the tool's too: a caller is never offered a name of a record they cannot read. */
-function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant, connections }: BindingScope): ResolvePlan | undefined {
+function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant, acl, connections }: BindingScope): ResolvePlan | undefined {
   const resolve = parameter.resolve;
   if (resolve === null || resolve.kind !== "directory") return undefined;
   const own = typeof target?.collection === "string" ? target.collection : undefined;
@@ -100,6 +101,7 @@ function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant
     known: unlessEmpty(parameter.enum ?? []),
     guard: guardOf(isOwn ? bothOf(staticFilters, resolve.staticFilters) : resolve.staticFilters),
     tenant,
+    document_acl: acl,
     route: plan === undefined ? undefined : routeOf(plan),
   });
 }

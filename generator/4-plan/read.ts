@@ -5,7 +5,7 @@ import type { Resolved, ResolvedOutput, ResolvedTarget, ResolvedTool } from "../
 import { compact, unlessEmpty } from "./compact.js";
 import type { EmbeddingNames } from "./connections.js";
 import { bindingsOf, guardOf } from "./filters.js";
-import { collectionOf, routeOf, tenantOf } from "./routes.js";
+import { collectionOf, documentAclOf, routeOf, tenantOf } from "./routes.js";
 
 /** What planning one tool needs to know of the rest of the catalog. */
 export interface PlanScope {
@@ -32,12 +32,14 @@ export function readPlan(tool: ResolvedTool, target: ResolvedTarget | null, scop
   const connection = scope.connections[target.connection];
   if (connection === undefined) throw new CompilerBug(`tool '${tool.name}' reads unknown connection '${target.connection}'`);
   const tenant = tenantOf(scope.resolved.tenancy);
+  const acl = documentAclOf(scope.resolved.documentAcl);
   return compact<ReadPlan>({
     connection: target.connection,
     collection: collectionOf(target),
     guard: guardOf(tool.staticFilters),
     tenant,
+    document_acl: acl,
     route: routeOf(connection),
-    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant, connections: scope.connections }),
+    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant, acl, connections: scope.connections }),
   });
 }

@@ -1,5 +1,5 @@
-/** Where a tool reads and for whom: the collection, isolation by address, and the request's tenant. */
-import type { CollectionPlan, ConnectionPlan, RoutePlan, TenantPlan } from "../../runtime/abi/plan.js";
+/** Where a tool reads and for whom: the collection, isolation by address, the request's tenant, and document access. */
+import type { CollectionPlan, ConnectionPlan, DocumentAclPlan, RoutePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
 import type { Resolved, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
@@ -28,4 +28,11 @@ export function tenantOf(tenancy: Resolved["tenancy"]): TenantPlan | undefined {
   if (name === null) throw new CompilerBug("claim tenancy without a claim passed the check");
   const encoding = mode === "header" ? tenancy.encoding : null;
   return { from: mode, name, ...(encoding === null ? {} : { encoding }), path, enforce };
+}
+
+/** The rows that the caller's claims admit; `undefined` where the catalog has no document access. */
+export function documentAclOf(acl: Resolved["documentAcl"]): DocumentAclPlan | undefined {
+  if (acl === null) return undefined;
+  if (acl.rules.length === 0) throw new CompilerBug("document access without rules passed the check");
+  return { combine: acl.combine, rules: acl.rules.map(({ match, claim, field }) => ({ match, claim, field })) };
 }

@@ -7,7 +7,7 @@ import { guardOf } from "./filters.js";
 import { pipelinePlan } from "./pipeline.js";
 import { queryPlan, rerankPlan } from "./query.js";
 import { outputPlan, readPlan, type PlanScope } from "./read.js";
-import { routeOf, tenantOf } from "./routes.js";
+import { documentAclOf, routeOf, tenantOf } from "./routes.js";
 
 /** How many rows a call may ask for; `null` for the kinds that advertise no limit. */
 export function limitOf(tool: ResolvedTool): LimitPlan | null {
@@ -68,6 +68,7 @@ function metaPlan(tool: ResolvedTool, scope: PlanScope): MetaPlan {
     allowed: connection.builtinDefaults.collections ?? undefined,
     guard: guardOf(connection.builtinDefaults.staticFilters),
     tenant: tenantOf(scope.resolved.tenancy),
+    document_acl: documentAclOf(scope.resolved.documentAcl),
     route: plan === undefined ? undefined : routeOf(plan),
   });
 }

@@ -1,6 +1,6 @@
 /**
  * The proof: a plan table against the catalog as the stock YAML library reads it. For every tool and every place that
- * reads a store it decides that each static filter and the caller's tenant are ANDed in, that the store's address is
+ * reads a store it decides that each static filter, the caller's tenant and document access are ANDed in, that the store's address is
  * the written one, and that no more leaves than the catalog allows. It shares no code with the planner, so one mistake
  * cannot hide in both. What it cannot place is a problem, never "nothing is demanded".
  */
@@ -95,8 +95,18 @@ function showBranch({ name, place }: Branch, demand: ReadDemand, catalog: Json, 
   if (demand.tenant === null ? place["tenant"] !== undefined : !same(place["tenant"], demand.tenant)) {
     missing(name, demand.tenant === null ? "that no tenant is asked for" : `the tenant of ${String(demand.tenant["from"])} '${String(demand.tenant["name"])}'`);
   }
+  const access = accessOf(demand);
+  if (!same(place["document_acl"], demand.access ?? undefined)) missing(name, access === null ? "that there is no document access" : `document access by ${access.combine} of ${access.rules.join(", ")}`);
   const routes = routesOf(name, place, demand.connection, catalog, missing);
-  return { branch: name, guards: [...demand.conditions.map(textOf), ...routes.map((key) => `${key} of the connection`)], tenancy: demand.tenant === null ? "none" : "filter" };
+  return { branch: name, guards: [...demand.conditions.map(textOf), ...routes.map((key) => `${key} of the connection`)], tenancy: demand.tenant === null ? "none" : "filter", ...(access === null ? {} : { access }) };
+}
+
+const MATCH_TEXTS: { readonly [match: string]: string } = { any_of: "has one of claim", equals: "equals claim", at_most: "is at most claim" };
+
+/** Document access as a certificate shows it. */
+function accessOf({ access }: ReadDemand): { readonly combine: string; readonly rules: readonly string[] } | null {
+  if (access === null) return null;
+  return { combine: access.combine, rules: access.rules.map(({ match, claim, field }) => `${field} ${MATCH_TEXTS[match] ?? match} '${claim}'`) };
 }
 
 /** Settings of the connection that isolate by address. One counts only if the backend says that its requests carry it. */

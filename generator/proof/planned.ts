@@ -13,7 +13,7 @@ export interface Branch {
   readonly place: Json;
 }
 
-const READ = ["connection", "collection", "guard", "tenant", "route", "bind"];
+const READ = ["connection", "collection", "guard", "tenant", "document_acl", "route", "bind"];
 const SEARCH = ["kind", ...READ, "query", "rerank", "limit", "output", "deadline_s"];
 
 const KEYS: { readonly [kind: string]: readonly string[] } = {
@@ -22,10 +22,10 @@ const KEYS: { readonly [kind: string]: readonly string[] } = {
   lookup: ["kind", ...READ, "rows", "output", "deadline_s"],
   count: ["kind", ...READ, "deadline_s"],
   pipeline: ["kind", "retrieve", "steps", "rerank", "limit", "output", "deadline_s"],
-  meta: ["kind", "connection", "allowed", "guard", "tenant", "route", "deadline_s"],
+  meta: ["kind", "connection", "allowed", "guard", "tenant", "document_acl", "route", "deadline_s"],
   retrieve: [...READ, "query", "filter", "overfetch_factor", "max_candidates"],
   binding: ["arg", "path", "op", "dtype", "resolve"],
-  directory: ["connection", "collection", "field", "min_confidence", "max_candidates", "cache_ttl_s", "known", "guard", "tenant", "route"],
+  directory: ["connection", "collection", "field", "min_confidence", "max_candidates", "cache_ttl_s", "known", "guard", "tenant", "document_acl", "route"],
   output: ["fields", "id", "score", "redact", "max_field_length", "truncate_suffix"],
   post_filter: ["kind", "expr", "text"],
   group_by: ["kind", "keys", "per_group"],

@@ -1,7 +1,7 @@
 /**
  * What the catalog demands of its plans, from the values of the stock YAML library. This room knows the JSON Schema of
- * catalogs for keys and defaults and shares no code with the compiler's phases: inversion, built-in tools, tenancy and
- * defaults are stated a second time, on purpose.
+ * catalogs for keys and defaults and shares no code with the compiler's phases: inversion, built-in tools, tenancy,
+ * document access and defaults are stated a second time, on purpose.
  */
 import { isRecord } from "../../runtime/base/paths.js";
 import type { Path } from "../ir.js";
@@ -24,6 +24,13 @@ export interface ReadDemand {
   readonly collection: string | { readonly arg: string; readonly allowed: readonly string[] | null };
   readonly conditions: readonly WrittenCondition[];
   readonly tenant: Json | null;
+  readonly access: AccessDemand | null;
+}
+
+/** Document access: which claims of the caller meet which fields of a row. */
+export interface AccessDemand {
+  readonly combine: string;
+  readonly rules: readonly { readonly match: string; readonly claim: string; readonly field: string }[];
 }
 
 export interface ToolDemand {
@@ -61,7 +68,7 @@ function ownTool(tool: Json, at: Path, catalog: Json): ToolDemand {
   const target = rec(kind === "pipeline" ? rec(retrieve)["target"] : tool["target"]);
   const read: ReadDemand = {
     connection: text(target["connection"]), collection: text(target["collection"]),
-    conditions: conditionsOf(tool["static_filters"], false), tenant: tenantOf(catalog),
+    conditions: conditionsOf(tool["static_filters"], false), tenant: tenantOf(catalog), access: accessOf(catalog),
   };
   const output = rec(tool["output"]);
   return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read), dates: datesOf(tool), output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
@@ -85,7 +92,7 @@ function directoriesOf(tool: Json, read: ReadDemand): ToolDemand["directories"] 
     const collection = typeof resolve["collection"] === "string" ? resolve["collection"] : read.collection;
     const inherited = connection === read.connection && collection === read.collection ? read.conditions : [];
     const conditions = [...inherited, ...conditionsOf(resolve["static_filters"], false)];
-    return [text(parameter["name"]), { connection, collection, conditions, tenant: read.tenant, field: text(resolve["field"], "name") }];
+    return [text(parameter["name"]), { connection, collection, conditions, tenant: read.tenant, access: read.access, field: text(resolve["field"], "name") }];
   }));
 }
 
@@ -102,7 +109,7 @@ function builtinTools(connection: string, written: Json, catalog: Json): readonl
   const [only] = allowed ?? [];
   const read: ReadDemand = {
     connection, collection: allowed?.length === 1 && only !== undefined ? only : { arg: "collection", allowed },
-    conditions: conditionsOf(defaults["static_filters"], true), tenant: tenantOf(catalog),
+    conditions: conditionsOf(defaults["static_filters"], true), tenant: tenantOf(catalog), access: accessOf(catalog),
   };
   const output = rec(defaults["output"]);
   const stated = isRecord(defaults["output"]);
@@ -136,11 +143,27 @@ function tenantOf(catalog: Json): Json | null {
   return null;
 }
 
+/** Whatever is written and not understood stays in the demand as a rule that no plan can have. */
+function accessOf(catalog: Json): AccessDemand | null {
+  const written = rec(catalog["security"])["document_acl"];
+  if (written === undefined) return null;
+  const { combine = "all", rules, ...others } = rec(written);
+  const entries = list(rules).map(rec).map((rule) => {
+    const pairs = Object.entries(rule);
+    const [match = "", pair] = pairs[0] ?? [];
+    const { claim, field, ...more } = rec(pair);
+    const isKnown = pairs.length === 1 && Object.keys(more).length === 0 && typeof field === "string" && (typeof claim === "string" || typeof claim === "number");
+    return isKnown ? { match, claim: String(claim), field } : { match: "unknown", claim: JSON.stringify(rule), field: "" };
+  });
+  const isWhole = isRecord(written) && Object.keys(others).length === 0 && entries.length > 0 && typeof combine === "string";
+  return { combine: String(combine), rules: isWhole ? entries : [...entries, { match: "unknown", claim: JSON.stringify(written), field: "" }] };
+}
+
 /** Keys that protect something, and the only places where this room looks for them. */
 const PLACES: { readonly [key: string]: readonly RegExp[] } = {
   static_filters: [/^tools\.\d+$/, /^tools\.\d+\.parameters\.\d+\.resolve$/, /^connections\.[^.]*\.builtin_defaults$/],
   redact: [/^tools\.\d+\.output$/, /^connections\.[^.]*\.builtin_defaults\.output$/, /^observability\.audit$/],
-  tenancy: [/^security$/], rbac: [/^security$/],
+  tenancy: [/^security$/], document_acl: [/^security$/], rbac: [/^security$/],
 };
 /** Below these a catalog holds values and not settings. */
 const FREE = new Set(["config", "default", "enum", "value", "allow", "meta"]);

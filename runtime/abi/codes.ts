@@ -54,7 +54,7 @@ export const CODES = defineCodes({
   TS0107: { severity: "error", title: "list has the wrong length", message: "'{key}' must have {want} entries; it has {got}", help: "add or remove entries" },
   TS0108: { severity: "error", title: "key not allowed for this kind", message: "'{key}' is not allowed in a tool of kind {kind}", help: "remove it, or choose the kind that has it" },
   TS0109: { severity: "error", title: "version must be quoted", message: "tds_version must be text: write \"{value}\" in quotes", help: "without quotes YAML makes a number of it" },
-  TS0110: { severity: "error", title: "step has not exactly one key", message: "a step is a mapping with exactly one key; this one has {got}", help: "start a new list entry with '-' for each of retrieve, post_filter, group_by, sort, project" },
+  TS0110: { severity: "error", title: "step or rule has not exactly one key", message: "{what} is a mapping with exactly one key; this one has {got}", help: "start a new list entry with '-' for each of {known}" },
   TS0111: { severity: "warning", title: "value reads as a boolean", message: "YAML reads {got} as a boolean; it is used as the text '{text}' because the parameter is a keyword", help: "put it in quotes" },
   TS0112: { severity: "error", title: "unknown key where one could protect", message: "{where} has no key '{key}'", help: "an unknown key here is refused, because what it was meant to restrict would stay open" },
 
@@ -89,10 +89,11 @@ export const CODES = defineCodes({
   TS0227: { severity: "warning", title: "expression needs an optional parameter", message: "the expression uses params.{name}, which is optional and has no default; a call without it fails", help: "give the parameter a default, or make it required" },
   TS0228: { severity: "error", title: "max_length of a parameter that is no text", message: "'{name}' has dtype {dtype}; max_length applies to texts only", help: "remove it, or limit a number with max" },
   TS0229: { severity: "error", title: "key of another tenancy mode", message: "security.tenancy.{key} is read in mode {wanted} only, and the mode is {mode}", help: "write mode: {wanted}, or remove {key}" },
+  TS0240: { severity: "warning", title: "parameter meets a field of document access", message: "the parameter '{name}' filters on '{path}', by which security.document_acl decides who sees a row", help: "the caller's claims decide; an argument can only narrow the result, so remove the parameter unless that is meant" },
+  TS0241: { severity: "error", title: "authoring beside document access", message: "with authoring.define_tool callers may look at records without security.document_acl", help: "remove one of the two" },
+  TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
   TS0260: { severity: "error", title: "signature that proves nothing", message: "jwt.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
-
-  TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to continue" },

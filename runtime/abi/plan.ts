@@ -102,6 +102,8 @@ export interface ResolvePlan {
   readonly guard?: Guard;
   /** Request tenancy of the directory read. */
   readonly tenant?: TenantPlan;
+  /** Document access of the directory read. */
+  readonly document_acl?: DocumentAclPlan;
   /** The part of the directory's connection that is read. */
   readonly route?: RoutePlan;
 }
@@ -117,6 +119,22 @@ export interface TenantPlan {
   readonly encoding?: "percent" | "base64url";
   readonly path: string;
   readonly enforce: "strict" | "override" | "warn";
+}
+
+/** How a field of the row meets a claim of the caller; what each means is in runtime/call/steps/document-acl.ts. */
+export const ACL_MATCHES = ["any_of", "equals", "at_most"] as const;
+export type AclMatch = (typeof ACL_MATCHES)[number];
+
+export interface AclRule {
+  readonly match: AclMatch;
+  readonly claim: string;
+  readonly field: string;
+}
+
+/** Document access: rows that the caller's claims meet. The values come from the caller's identity, never from the model. */
+export interface DocumentAclPlan {
+  readonly combine: "all" | "any";
+  readonly rules: readonly AclRule[];
 }
 
 /** Isolation that the backend enforces by addressing rather than by filter. */
@@ -138,6 +156,7 @@ export interface ReadPlan {
   /** Static filters, must and inverted must_not; always ANDed, invisible to the model. */
   readonly guard?: Guard;
   readonly tenant?: TenantPlan;
+  readonly document_acl?: DocumentAclPlan;
   readonly route?: RoutePlan;
   /** Conditions ANDed when their argument is present. */
   readonly bind: readonly Binding[];
@@ -266,6 +285,7 @@ export interface MetaPlan extends TimedPlan {
   /** Default static filters of the connection's built-ins, applied to each count. */
   readonly guard?: Guard;
   readonly tenant?: TenantPlan;
+  readonly document_acl?: DocumentAclPlan;
   readonly route?: RoutePlan;
 }
 

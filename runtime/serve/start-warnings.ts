@@ -1,4 +1,4 @@
-/** What is said at the start because every call would find it out later: none of it keeps a server from starting. */
+/** What is said at the start because every call would find it out later. Document access without claims refuses the start. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,12 +17,21 @@ export interface StartWarningOptions {
   readonly log: Log;
 }
 
-/** @throws ToolError missing_env */
+/** @throws ToolError missing_env; StartError when the catalog has document access and callers have no claims. */
 export function warnOfStart(program: Program, { auth, env, log }: StartWarningOptions): void {
+  if (auth === null || !hasClaims(auth)) refuseDocumentAccess(program, auth);
   const { connections } = fillProgram(program, env);
   if (auth?.mode === "none") warnOfMode(program, log);
   warnOfTenancy(program, auth, log);
   warnOfFiles(program, connections, log);
+}
+
+/** Unlike tenancy, which a header may satisfy, document access has no caller here to whom it would show a row. */
+function refuseDocumentAccess({ catalog, plans }: Program, auth: AuthOptions | null): void {
+  const claims = new Set(Object.values(plans).flatMap((plan) => ("retrieve" in plan ? plan.retrieve : plan).document_acl?.rules ?? []).map(({ claim }) => `'${claim}'`));
+  if (claims.size === 0) return;
+  const why = auth === null ? "stdio has no authenticated caller" : `callers of --auth ${auth.mode} have no claims`;
+  throw new StartError(`${catalog.file} decides by the caller's claims ${[...claims].join(", ")} who sees which rows (security.document_acl), and ${why}: every call would be refused; serve it over HTTP with --auth jwt or api_key, or call it through connect() with claims`);
 }
 
 /** security.auth.mode is what the catalog's author had in mind; --auth none is for trying it on one's own machine. */

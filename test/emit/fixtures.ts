@@ -51,6 +51,7 @@ export function checked(tools: readonly ResolvedTool[], over: Partial<Resolved> 
     tdsVersion: "2", catalogVersion: "3", connections: [connection("main")],
     tools: tools.map((each, index) => ({ ...each, at: ["tools", index] })),
     tenancy: { mode: "none", claim: null, header: "X-Tenant-Id", encoding: null, path: "tenant_id", enforce: "strict", at: [] },
+    documentAcl: null,
     settings: {}, ...over,
   };
   return resolved as Checked;

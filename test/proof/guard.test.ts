@@ -5,7 +5,7 @@ import { readStockYaml } from "../../generator/proof/stock-yaml.js";
 import type { Plans } from "../../generator/ir.js";
 import { suite } from "../lib/suite.js";
 import { compiled, HEAD, searchTool } from "../phases/source.js";
-import { GUARDED } from "./guarded.js";
+import { ACCESS_GUARDED, GUARDED } from "./guarded.js";
 
 const test = suite("guard");
 
@@ -34,6 +34,52 @@ test("every branch of every kind is certified with its guards", () => {
     `count_main: count[${org}] filter`,
     `list_main_collections: count-each[${org}] filter`,
   ]);
+});
+
+test("document access is certified in every branch of every kind", () => {
+  const { value } = compiled(ACCESS_GUARDED, { unfilled: true });
+  assert.ok(value);
+  const branches = value.certificates.flatMap(({ branches: shown }) => shown);
+  assert.deepEqual(branches.length, 15);
+  for (const { access } of branches) {
+    assert.deepEqual(access, { combine: "any", rules: ["allowed has one of claim 'groups'", "owner equals claim 'sub'", "level is at most claim 'clearance'"] });
+  }
+});
+
+test("plans with document access are no proof of a catalog without it, nor the other way round", () => {
+  for (const [text, other] of [[GUARDED, ACCESS_GUARDED], [ACCESS_GUARDED, GUARDED], [ACCESS_GUARDED, ACCESS_GUARDED.replace("combine: any", "combine: all")], [ACCESS_GUARDED, ACCESS_GUARDED.replace("claim: sub", "claim: email")]] as const) {
+    const { value } = compiled(text, { unfilled: true });
+    assert.ok(value);
+    const { problems } = prove(other, value.plans);
+    assert.equal(problems.filter(({ guard }) => guard.includes("document access")).length, 15, other.slice(0, 400));
+  }
+});
+
+test("what document access says and the proof does not understand is never taken for nothing", () => {
+  const { value } = compiled(ACCESS_GUARDED, { unfilled: true });
+  assert.ok(value);
+  const edits = [
+    ["{ equals: { claim: sub, field: owner } }", "{ equals: { claim: sub, field: owner, op: ne } }"], ["{ equals: { claim: sub, field: owner } }", "{ equals: { claim: sub, field: owner }, at_most: { claim: a, field: b } }"],
+    ["{ equals: { claim: sub, field: owner } }", "{ equals: sub }"], ["{ equals: { claim: sub, field: owner } }", "null"], ["combine: any", "combine: any, unless: { role: admin }"], ["combine: any", "combine: [any]"],
+  ] as const;
+  for (const [from, to] of edits) {
+    const text = ACCESS_GUARDED.replace(from, to);
+    assert.notEqual(text, ACCESS_GUARDED);
+    assert.equal(prove(text, value.plans).certificates, null, to);
+  }
+  for (const written of ["null", "[]", "{}", "{ rules: [] }", "yes"]) {
+    const bare = compiled(GUARDED, { unfilled: true }).value;
+    assert.ok(bare);
+    assert.equal(prove(GUARDED.replace("security: { ", `security: { document_acl: ${written}, `), bare.plans).certificates, null, written);
+  }
+});
+
+test("document access in another place than security is a problem", () => {
+  const { value } = compiled(GUARDED, { unfilled: true });
+  assert.ok(value);
+  const text = GUARDED.replace("  - name: get_it\n", "  - name: get_it\n    document_acl: { rules: [{ equals: { claim: sub, field: owner } }] }\n");
+  assert.notEqual(text, GUARDED);
+  assert.equal(prove(text, value.plans).certificates, null);
 });
 
 test("a plan that is missing, extra or of another kind is noticed", () => {

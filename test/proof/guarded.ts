@@ -55,3 +55,6 @@ tools:
     target: { connection: classes, collection: Article }
     query: { required: true }
 `;
+
+/** The same with document access by each kind of rule. */
+export const ACCESS_GUARDED = GUARDED.replace("security: { ", "security: { document_acl: { combine: any, rules: [{ any_of: { claim: groups, field: allowed } }, { equals: { claim: sub, field: owner } }, { at_most: { claim: clearance, field: level } }] }, ");

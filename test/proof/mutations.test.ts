@@ -7,7 +7,7 @@ import { printed } from "../emit/printed.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { compiled } from "../phases/source.js";
-import { GUARDED } from "./guarded.js";
+import { ACCESS_GUARDED, GUARDED } from "./guarded.js";
 import { mutationsOf } from "./mutations.js";
 
 const test = suite("mutations");
@@ -17,7 +17,7 @@ function catalogs(): readonly (readonly [name: string, text: string])[] {
   const folders = ["specs/examples", "test/golden/emit"].flatMap((home) => readdirSync(repo(home)).map((folder) => `${home}/${folder}/tools.yaml`));
   const projects = readdirSync(repo("test/golden/projects")).filter((name) => name.endsWith(".yaml")).map((name) => `test/golden/projects/${name}`);
   const texts = [...folders, ...projects].filter((path) => existsSync(repo(path))).map((path) => [path, readFileSync(repo(path), "utf8")] as const);
-  return [["guarded", GUARDED], ...texts];
+  return [["guarded", GUARDED], ["guarded by document access", ACCESS_GUARDED], ...texts];
 }
 
 test("no guard can be removed, weakened or changed in a printed plans.ts", async () => {

@@ -10,7 +10,7 @@ export interface Mutation {
 }
 
 /** Members of a plan that isolate or take away; everything at and below them is mutated. */
-const GUARDS = new Set(["guard", "tenant", "route", "redact", "fields", "filter", "connection", "collection", "allowed", "rows", "max_field_length", "id", "score", "kind"]);
+const GUARDS = new Set(["guard", "tenant", "document_acl", "route", "redact", "fields", "filter", "connection", "collection", "allowed", "rows", "max_field_length", "id", "score", "kind"]);
 
 interface Edit {
   readonly start: number;

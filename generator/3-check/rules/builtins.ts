@@ -8,7 +8,7 @@ const SHORT = 20;
 export const escapes: Rule = ({ catalog }, reporter) => {
   for (const { name, at, backend, builtins, builtinDefaults: { staticFilters } } of catalog.connections) {
     const can = CAPABILITIES[backend];
-    const filtered = staticFilters.must.length + staticFilters.mustNot.length > 0 || catalog.tenancy.mode === "claim" || catalog.tenancy.mode === "header";
+    const filtered = staticFilters.must.length + staticFilters.mustNot.length > 0 || catalog.tenancy.mode === "claim" || catalog.tenancy.mode === "header" || catalog.documentAcl !== null;
     const where = (builtin: string): { readonly path: readonly string[]; readonly on: "key" } => ({ path: [...(at as readonly string[]), "builtin_tools", builtin], on: "key" });
     if (builtins.get_by_id && !can.idLookup) {
       reporter.report("VB2025", { backend, builtin: "get_by_id", connection: name }, where("get_by_id"), { tool: `get_${name}_by_id` });

@@ -1,6 +1,6 @@
 /**
  * Directory parameters: what the model wrote becomes the value that the store has. A directory is the distinct texts
- * of one field, read under the caller's own guard and tenant, so that no name leaks that a search would not show.
+ * of one field, read under the caller's own guard, tenant and document access, so that no name leaks that a search would not show.
  */
 import type { CallArgs, CallContext } from "../../abi/call.js";
 import { andAll, compareText, type Filter } from "../../abi/filter.js";
@@ -9,6 +9,7 @@ import { covers, readField } from "../../base/paths.js";
 import type { Binding, ResolvePlan, ToolPlan } from "../../abi/plan.js";
 import { routeOf } from "../steps/search.js";
 import { prepareNeedle, similarity } from "./similarity.js";
+import { aclFilter } from "../steps/document-acl.js";
 import { tenantCondition } from "../steps/tenant.js";
 
 /** Result warning of a call that ends empty because a name was not in its directory. */
@@ -18,7 +19,7 @@ const NOT_FOUND = "VB4020";
 const SUGGESTIONS = 3;
 const SUGGESTED_FROM = 0.4;
 
-/** Directories kept a parameter: one a tenant, in effect. */
+/** Directories kept a parameter: one for each tenant and each set of claims that document access reads. */
 const MAX_DIRECTORIES = 100;
 
 /** Longest name, in characters, that is compared with others for likeness; longer ones match only where they are equal. */
@@ -141,10 +142,11 @@ interface Directory {
   readonly readMs: number;
 }
 
-/** One read a tenant and `cache_ttl_s`; a failed one is forgotten. */
+/** One read per filter, caller values included, and `cache_ttl_s`; a failed one is forgotten. */
 function readDirectory(plan: ResolvePlan, call: CallContext): Promise<readonly Entry[]> {
   const tenant = plan.tenant === undefined ? null : tenantCondition(plan.tenant, call.principal);
-  const filter = andAll([plan.guard === undefined ? null : call.services.guard(plan.guard), tenant]);
+  const access = plan.document_acl === undefined ? null : aclFilter(plan.document_acl, call.principal);
+  const filter = andAll([plan.guard === undefined ? null : call.services.guard(plan.guard), tenant, access]);
   const directories = call.services.once(plan, () => new Map<string, Directory>());
   const key = JSON.stringify(filter);
   const nowMs = call.services.now();

@@ -1,16 +1,17 @@
 /**
- * Arguments into a plan: guard ∧ tenant ∧ one condition an argument, always in this order, one flat AND.
+ * Arguments into a plan: guard ∧ tenant ∧ document access ∧ one condition an argument, always in this order, one AND.
  * Nothing an argument holds can remove or change what comes before it.
  */
 import type { BoundRead, CallArgs, CallContext } from "../../abi/call.js";
 import { ToolError } from "../../abi/errors.js";
 import { andAll, type Condition, type Filter, type FilterTemplate, type Op, type Operand } from "../../abi/filter.js";
 import type { CollectionPlan, LimitPlan } from "../../abi/plan.js";
+import { aclFilter } from "./document-acl.js";
 import { tenantCondition, withoutConflicts } from "./tenant.js";
 
 /**
  * The request of one call. Absent arguments add no condition.
- * @throws ToolError auth_error without a tenant, VB4010 for an argument that names another one,
+ * @throws ToolError auth_error without a tenant or the claims of document access, VB4010 for an argument that names another one,
  *   invalid_arguments when a required query is empty or the collection is not among those allowed.
  */
 export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext): BoundRead {
@@ -23,8 +24,8 @@ export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext)
   };
 }
 
-/** guard ∧ tenant ∧ arguments ∧ the step's own filter; `null` when there is nothing to select by. */
-export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "bind" | "filter">, args: CallArgs, call: CallContext): Filter | null {
+/** guard ∧ tenant ∧ document access ∧ arguments ∧ the step's own filter; `null` when there is nothing to select by. */
+export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "document_acl" | "bind" | "filter">, args: CallArgs, call: CallContext): Filter | null {
   const parts: Filter[] = [];
   if (plan.guard !== undefined) parts.push(call.services.guard(plan.guard));
   let bindings = plan.bind;
@@ -33,6 +34,7 @@ export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "b
     parts.push(tenant);
     bindings = withoutConflicts(plan.tenant, tenant, plan.bind, args, call);
   }
+  if (plan.document_acl !== undefined) parts.push(aclFilter(plan.document_acl, call.principal));
   for (const { arg, path, op, dtype } of bindings) {
     const value = args[arg];
     if (value !== undefined && value !== null) parts.push(condition(path, op, value as Operand, dtype));
