@@ -57,7 +57,7 @@ test("tenancy that no request can satisfy is said at the start: header and claim
 
 test("document access without callers who have claims does not start: on stdio and with --auth none", async () => {
   const program = accessed({ combine: "any", rules: [{ match: "any_of", claim: "groups", field: "allowed" }, { match: "equals", claim: "sub", field: "owner" }] });
-  for (const [words, why] of [[[], "stdio has no authenticated caller"], [HTTP, "with --auth none callers have no claims"]] as const) {
+  for (const [words, why] of [[[], "stdio has no authenticated caller"], [HTTP, "callers of --auth none have no claims"]] as const) {
     const [code, notes] = await startOf(words, program);
     assert.equal(code, 2, notes);
     assert.ok(notes.includes("claims 'groups', 'sub'") && notes.includes("security.document_acl") && notes.includes(why), notes);
