@@ -32,17 +32,27 @@ function defaultEmbedder({ parsed }: Resolved): typeof DEFAULT_EMBEDDER {
   return providerCalled(EMBEDDERS, written?.provider ?? DEFAULT_EMBEDDER.name) ?? DEFAULT_EMBEDDER;
 }
 
+/** Tools that break a rule, by name. */
+interface Broken {
+  readonly require_tenancy: readonly string[];
+  readonly max_limit_max: readonly string[];
+}
+
 /** VE002 and VE003: each tool is isolated, by the request or by a static filter, and returns few rows. */
-function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Reporter): void {
+function reportIsolation(catalog: Resolved, rules: EnterpriseRules, reporter: Reporter): Broken {
+  const broken = { require_tenancy: [] as string[], max_limit_max: [] as string[] };
   for (const tool of catalog.tools) {
     // A list of collections returns no records, so no filter applies to it.
     if (rules.requireTenancy && (catalog.tenancy.mode === "none" || catalog.tenancy.mode === "static") && tool.kind !== "meta" && tool.staticFilters.must.length === 0) {
+      broken.require_tenancy.push(tool.name);
       reporter.report("VE002", {}, { path: tool.at, ...(tool.origin === "user" ? {} : { on: "key" as const }) }, { tool: tool.name });
     }
     if (tool.output.limitMax > rules.maxLimitMax) {
+      broken.max_limit_max.push(tool.name);
       reporter.report("VE003", { max: tool.output.limitMax, limit: rules.maxLimitMax }, { path: [...tool.output.at, "limit_max"] }, { tool: tool.name });
     }
   }
+  return broken;
 }
 
 function reportEndpoints({ connections, parsed }: Resolved, reporter: Reporter): void {
@@ -61,15 +71,24 @@ export function reportHardening(catalog: Resolved, reporter: Reporter): void {
   const { hardening } = catalog.settings;
   if (hardening === undefined) return;
   const maxLimitMax = hardening["max_limit_max"];
-  reportIsolation(catalog, {
+  const broken = reportIsolation(catalog, {
     maxLimitMax: typeof maxLimitMax === "number" ? maxLimitMax : STRICT.maxLimitMax,
     requireTenancy: hardening["require_tenancy"] !== false,
   }, reporter);
+  for (const [key, tools] of Object.entries(broken)) {
+    if (tools.length > 0) reporter.report("TS0262", { key, tools: namesOf(tools) }, { path: ["profiles", "enterprise"], on: "key" });
+  }
   const allowed = hardening["allowed_backends"];
   if (!Array.isArray(allowed)) return;
   for (const { name, at, backend } of catalog.connections) {
     if (!allowed.includes(backend)) reporter.report("TS0304", { allowed: allowed.join(", "), connection: name, backend }, { path: [...at, "backend"] });
   }
+}
+
+/** The first few names, and how many more there are. */
+function namesOf(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `'${name}'`).join(", ");
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
 const CARD_FIELDS: readonly string[] = ["pan", "cvv", "ssn"];

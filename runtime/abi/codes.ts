@@ -94,12 +94,13 @@ export const CODES = defineCodes({
   TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
   TS0260: { severity: "error", title: "signature that proves nothing", message: "jwt.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
+  TS0262: { severity: "error", title: "enterprise profile not met", message: "enterprise hardening: profiles.enterprise.{key} is not met by {tools}", help: "VE002 and VE003 say what to change in each tool; the profile itself is set under profiles.enterprise.security.hardening" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
   TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to continue" },
   TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
 
-  TS0304: { severity: "error", title: "backend not allowed", message: "profiles.enterprise allows the backends {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },
+  TS0304: { severity: "error", title: "backend not allowed", message: "enterprise hardening: profiles.enterprise.allowed_backends has {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },
 
   // ---- guards and hosts ----------------------------------------------------------------------------------------
   TS0401: { severity: "error", title: "guard cannot be proven", message: "{branch}: the plan does not prove that {guard} always applies", help: "this is a defect of the compiler, not of your catalog: nothing was written; please report it with the tool's definition" },

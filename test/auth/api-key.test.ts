@@ -1,6 +1,6 @@
 /** `--auth api_key`: the file of keys, how a key is presented, and what the caller may then do. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseApiKeys } from "../../runtime/auth/api-keys-file.js";
@@ -9,6 +9,7 @@ import { firstDuplicate } from "../../runtime/base/json-duplicates.js";
 import { fixtureProgram } from "../mcp/program.js";
 import { fixtureServer } from "../mcp/files.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
+import { repo } from "../lib/repo.js";
 import { start } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
 import { authServer, type AuthServer } from "./server.js";
@@ -180,6 +181,19 @@ test("short keys and a file without keys are warned of, by the caller's name", (
 test("one name in two objects, in a list, or as a value is no duplicate", () => {
   for (const text of ['{"a":{"b":1},"c":{"b":1}}', '[{"a":1},{"a":1}]', '{"a":"a","b":"a"}', '{"a":["b","b"]}', '{"a\\"b":1,"a":1}', '{"x":"{\\"a\\":1,\\"a\\":1}"}']) assert.equal(firstDuplicate(text), null, text);
   assert.deepEqual(firstDuplicate('{"a":[\n{"b":1,\n"b":2}]}'), { name: "b", depth: 3, line: 3 });
+});
+
+test("credentials are compared in one function, in constant time, and never by themselves", () => {
+  const files = readdirSync(repo("runtime/auth"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const codeOf = (name: string): string => readFileSync(repo("runtime/auth", name), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+  assert.deepEqual(files.filter((name) => /timingSafeEqual/.test(codeOf(name))), ["digest.ts"]);
+  // No credential is an operand of a comparison or a key of a map; what is cached of one is a digest of it.
+  for (const name of files) {
+    const code = codeOf(name);
+    assert.doesNotMatch(code, /\b(?:secret|token|key|sent)\s*[!=]==?\s*(?!null|undefined|"")[A-Za-z]/, name);
+    assert.doesNotMatch(code, /\.(?:get|has)\((?:secret|token|key|sent)\)/, name);
+    assert.doesNotMatch(code, /memoizeLast/, name);
+  }
 });
 
 test.run();

@@ -172,4 +172,28 @@ test("an expression over an optional argument that was not given fails with expr
     });
   }));
 
+test("a catalog that breaks its enterprise profile is neither served nor connected to, and the key is named", () =>
+  inProject(async (folder) => {
+    const [search] = CATALOG.tools;
+    const table: readonly (readonly [key: string, hardening: object, tool: object])[] = [
+      ["require_tenancy", {}, { static_filters: [] }],
+      ["max_limit_max", { max_limit_max: 10 }, { output: { limit_max: 11, limit_default: 5 } }],
+      ["allowed_backends", { allowed_backends: ["qdrant"] }, {}],
+    ];
+    for (const [key, hardening, change] of table) {
+      const broken = { ...CATALOG, profiles: { enterprise: { security: { hardening } } }, tools: [{ ...search, ...change }] };
+      const named = new RegExp(`enterprise hardening: profiles\\.enterprise\\.${key} `);
+      await assert.rejects(connect(broken, { base: folder }), (error: unknown) => error instanceof CatalogError && named.test(error.message), key);
+      await assert.rejects(compile(broken, { base: folder }), named);
+      writeFileSync(join(folder, "broken.yaml"), JSON.stringify(broken));
+      for (const flags of [[], ["--http", "127.0.0.1:0", "--auth", "none"]]) {
+        const io = memoryIo({ cwd: folder });
+        assert.equal(await run(["serve", "broken.yaml", ...flags], io), EXIT.USAGE, key);
+        assert.match(io.err(), named);
+      }
+    }
+    const kept = { ...CATALOG, profiles: { enterprise: {} }, tools: [search] };
+    await using(kept, { base: folder }, async (connection) => assert.equal(connection.tools().length, 1));
+  }));
+
 test.run();
