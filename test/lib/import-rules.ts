@@ -51,7 +51,7 @@ export const RULES: readonly Rule[] = [
     because: "authentication decides on the head of a request and knows no route; the files of a mode are loaded when it runs",
   },
   {
-    files: "runtime/auth/oauth/**", room: 3, may: [ABI, "runtime/transport/types.ts", "runtime/auth/*.ts", "runtime/observe/log.ts", "runtime/config/exit.ts", "runtime/http/errors.ts"], packages: ["jose", "better-sqlite3", "redis"],
+    files: "runtime/auth/oauth/**", room: 3, may: [ABI, "runtime/transport/types.ts", "runtime/auth/*.ts", "runtime/observe/log.ts", "runtime/config/exit.ts", "runtime/http/errors.ts"], packages: ["jose", "zod", "better-sqlite3", "redis"],
     because: "the built-in authorization server is one mode behind the interface of the room",
   },
   {

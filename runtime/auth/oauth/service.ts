@@ -1,8 +1,110 @@
-/** `--auth builtin`. */
-import { StartError } from "../../config/exit.js";
-import type { AuthParts, AuthService, BuiltinOptions } from "../service.js";
+/** `--auth builtin`: opens the store, makes the access secret at the first start, and serves the endpoints. */
+import type { Log } from "../../observe/log.js";
+import { StartError, EXIT } from "../../config/exit.js";
+import type { HttpHandler } from "../../transport/types.js";
+import type { AuthRoute, AuthService, BuiltinOptions } from "../service.js";
+import { ensureSecret, secretFile } from "./access-secret.js";
+import { authorize } from "./authorize.js";
+import { createClients } from "./clients.js";
+import { ANY_ORIGIN, endpoint } from "./endpoint.js";
+import { createDocumentClients } from "./metadata-document.js";
+import { RESOURCE_PATH, resourceMetadata, SERVER_PATH, serverMetadata, suffixed } from "./metadata.js";
+import { opaqueTokens } from "./opaque-tokens.js";
+import { openStore } from "./open-store.js";
+import { PEER_HEADERS } from "./peer-address.js";
+import { createPublicFetch, type FetchPublicJson } from "./public-fetch.js";
+import { createRefusals } from "./refusals.js";
+import { register } from "./registration.js";
+import { resourceOf } from "./resource.js";
+import { PATHS, type OauthServer } from "./server.js";
+import { StoreUnavailable, type AuthStore } from "./store.js";
+import { revoke, token } from "./token.js";
 
-/** @throws StartError */
-export function createBuiltinAuth(_: BuiltinOptions, __: AuthParts): Promise<AuthService> {
-  return Promise.reject(new StartError("--auth builtin is not available in this version"));
+const BODY_BYTES = 64 * 1024;
+const METADATA_FRESH_S = 300;
+
+export interface BuiltinParts {
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How metadata documents of clients are fetched; tests replace it. */
+  readonly fetchJson?: FetchPublicJson;
+  /** A store that is open already; tests break it. */
+  readonly store?: AuthStore;
+}
+
+/** @throws StartError when the store or the access secret cannot be used. */
+export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinParts): Promise<AuthService> {
+  const { log, now, fetchJson = createPublicFetch() } = parts;
+  const store = parts.store ?? (await openStore(options.store, log, now).catch(startFailure));
+  const close = (): Promise<void> => store.close();
+  try {
+    if (await ensureSecret(store, options.stateFolder)) log.info("the access secret for the login page was written", { file: secretFile(options.stateFolder) });
+  } catch (error) {
+    await close();
+    return startFailure(error);
+  }
+  const clients = createClients(store, createDocumentClients({ fetchJson, store, now }));
+  const server: OauthServer = {
+    issuer: options.publicUrl, resource: resourceOf(options.publicUrl), title: options.title,
+    store, clients, idJag: null, log, now, report: createRefusals(log, now), storeFailed: outageLog(log, now),
+  };
+  const authenticator = opaqueTokens(server);
+  return {
+    authenticator,
+    routes: routes(server),
+    health: () => store.ping().then(() => ({ ok: true, provider: "builtin" }), () => ({ ok: false, provider: "builtin" })),
+    reload: () => Promise.resolve(authenticator.forget()),
+    close,
+  };
+}
+
+function startFailure(error: unknown): never {
+  if (error instanceof StoreUnavailable) throw new StartError(error.message, EXIT.LIVE);
+  throw error;
+}
+
+function routes(server: OauthServer): readonly AuthRoute[] {
+  const page: Omit<AuthRoute, "method"> = {
+    pattern: PATHS.authorize, headers: ["cookie", "content-type", ...PEER_HEADERS], readsQuery: true, bodyLimitBytes: 0, anyOrigin: false,
+    handler: (request, reply) => authorize(server, request, reply),
+  };
+  return [
+    ...suffixed(RESOURCE_PATH, server.issuer).flatMap((path) => document(path, resourceMetadata(server))),
+    ...suffixed(SERVER_PATH, server.issuer).flatMap((path) => document(path, serverMetadata(server))),
+    { ...page, method: "GET" },
+    { ...page, method: "POST", bodyLimitBytes: BODY_BYTES },
+    ...post(PATHS.register, endpoint(server, "register", async (request, address) => ({ status: 201, body: await register({ store: server.store, now: server.now, assertions: server.idJag !== null }, request, address) }))),
+    ...post(PATHS.token, endpoint(server, "token", (request, address) => token(server, request, address))),
+    ...post(PATHS.revoke, endpoint(server, "revoke", (request, address) => revoke(server, request, address))),
+  ];
+}
+
+function document(pattern: string, body: object): readonly AuthRoute[] {
+  const text = JSON.stringify(body);
+  const headers = [["content-type", "application/json"], ["cache-control", `public, max-age=${METADATA_FRESH_S}`], ["x-content-type-options", "nosniff"], ...ANY_ORIGIN] as const;
+  return [{ ...OPEN, method: "GET", pattern, handler: (_, reply) => reply.send(200, headers, text) }, preflight(pattern, "GET")];
+}
+
+function post(pattern: string, handler: HttpHandler): readonly AuthRoute[] {
+  return [{ ...OPEN, method: "POST", pattern, headers: ["content-type", "authorization", ...PEER_HEADERS], bodyLimitBytes: BODY_BYTES, handler }, preflight(pattern, "POST")];
+}
+
+const OPEN = { headers: [], readsQuery: false, bodyLimitBytes: 0, anyOrigin: true } as const;
+
+function preflight(pattern: string, method: string): AuthRoute {
+  const headers = [...ANY_ORIGIN, ["access-control-allow-methods", method], ["access-control-allow-headers", "Authorization, Content-Type, MCP-Protocol-Version"], ["access-control-max-age", "86400"]] as const;
+  return { ...OPEN, method: "OPTIONS", pattern, handler: (_, reply) => reply.send(204, headers, "") };
+}
+
+const QUIET_MS = 60_000;
+
+/** Logs an outage once a minute: every request meets it. */
+function outageLog(log: Log, now: () => number): OauthServer["storeFailed"] {
+  let until = 0;
+  return (error) => {
+    if (now() < until) return;
+    until = now() + QUIET_MS;
+    log.error("the login store does not work; requests are answered 503", { error });
+  };
 }

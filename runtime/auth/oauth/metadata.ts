@@ -1,0 +1,46 @@
+/** What clients read first: where the server's authorization is, and what it can (RFC 9728, RFC 8414). */
+import { ASSERTION_ALGORITHMS } from "./client-auth.js";
+import { OFFLINE, SCOPE } from "./resource.js";
+import { PATHS, type OauthServer } from "./server.js";
+import { grantTypes } from "./token.js";
+
+/** Paths of the documents, with the path of the resource or the issuer behind them where clients put it. */
+export const RESOURCE_PATH = "/.well-known/oauth-protected-resource";
+export const SERVER_PATH = "/.well-known/oauth-authorization-server";
+
+/** RFC 9728. Hosts copy scopes_supported whole, so it has only the scope that everybody needs. */
+export function resourceMetadata({ issuer, resource, title }: OauthServer): object {
+  return { resource, authorization_servers: [issuer], bearer_methods_supported: ["header"], scopes_supported: [SCOPE], resource_name: title };
+}
+
+/** RFC 8414. Hosts use metadata documents only where `none` is listed too. */
+export function serverMetadata(server: OauthServer): object {
+  const { issuer, idJag } = server;
+  const methods = ["none", "client_secret_post", "client_secret_basic", "private_key_jwt"];
+  return {
+    issuer,
+    authorization_endpoint: issuer + PATHS.authorize,
+    token_endpoint: issuer + PATHS.token,
+    registration_endpoint: issuer + PATHS.register,
+    revocation_endpoint: issuer + PATHS.revoke,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: grantTypes(server),
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: methods,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    scopes_supported: [SCOPE, OFFLINE],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    protected_resources: [server.resource],
+    ...(idJag === null ? {} : { authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"] }),
+  };
+}
+
+/** Paths under which one document is served: with and without the path that a client derives it from. */
+export function suffixed(path: string, publicUrl: string): readonly string[] {
+  const base = new URL(publicUrl).pathname.replace(/\/$/, "");
+  return [...new Set([path, `${path}/mcp`, `${path}${base}`, `${path}${base}/mcp`])];
+}

@@ -1,0 +1,85 @@
+/** Who sends a request with an access token of this server. */
+import { memoizeLast } from "../../base/memoize.js";
+import type { Principal } from "../../abi/call.js";
+import type { HttpHead } from "../../transport/types.js";
+import type { Authentication, Authenticator, Challenge } from "../authenticate.js";
+import { RESOURCE_PATH } from "./metadata.js";
+import { RETRY_AFTER_S } from "./oauth-error.js";
+import { PATHS, type OauthServer } from "./server.js";
+import { SCOPE } from "./resource.js";
+import { StoreUnavailable } from "./store.js";
+import { digest, isToken } from "./tokens.js";
+
+/** A revocation on another replica is seen after this time. */
+const FRESH_MS = 5000;
+const MAX_CACHED = 10_000;
+
+interface Entry {
+  readonly principal: Principal;
+  readonly until: number;
+}
+
+/** Answers at once for a token that was seen in the last seconds, else after one look into the store. */
+export function opaqueTokens(server: OauthServer): Authenticator & { forget(): void } {
+  const { store, now, resource } = server;
+  const known = new Map<string, Entry>();
+  const running = new Map<string, Promise<Authentication>>();
+  const challenge = challenges(server);
+  const digestOf = memoizeLast(digest);
+
+  const look = async (key: string): Promise<Authentication> => {
+    try {
+      const found = await store.access(key);
+      if (found === null || found.expiresAt <= now()) return challenge.invalid("the access token is unknown, has expired, or was revoked");
+      const { login, expiresAt } = found;
+      if (login.resource !== resource) return challenge.invalid("the access token is for another resource");
+      if (login.firstCallAt === null) await store.noteCall(login.id, now());
+      const principal = known.get(key)?.principal ?? { id: login.principal, claims: login.claims, headers: {} };
+      remember(known, key, { principal, until: Math.min(expiresAt, now() + FRESH_MS) });
+      return principal;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      server.storeFailed(error);
+      return challenge.unavailable;
+    }
+  };
+
+  return {
+    headers: ["authorization"],
+    forget: () => known.clear(),
+    authenticate(head: HttpHead) {
+      const header = head.header("authorization");
+      if (header === "") return challenge.missing;
+      const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+      if (token === undefined) return challenge.invalid("the Authorization header is not one Bearer token");
+      if (!isToken("tsat_", token)) return challenge.invalid("the access token is not one of this server");
+      const key = digestOf(token);
+      const entry = known.get(key);
+      if (entry !== undefined && entry.until > now()) return entry.principal;
+      const pending = running.get(key) ?? look(key).finally(() => running.delete(key));
+      running.set(key, pending);
+      return pending;
+    },
+  };
+}
+
+function remember(known: Map<string, Entry>, key: string, entry: Entry): void {
+  // Deleted first, so that the map keeps the order of use: the first key is the oldest.
+  known.delete(key);
+  const oldest = known.keys().next();
+  if (known.size >= MAX_CACHED && oldest.done !== true) known.delete(oldest.value);
+  known.set(key, entry);
+}
+
+function challenges({ issuer }: OauthServer) {
+  const where = `resource_metadata="${issuer}${RESOURCE_PATH}", scope="${SCOPE}"`;
+  const unauthorized = (message: string, error: string): Challenge => ({
+    status: 401, code: "auth_error", message, headers: [["www-authenticate", `Bearer ${error}${where}`]],
+  });
+  const unavailable: Challenge = { status: 503, code: "auth_unavailable", message: "the server cannot reach its login store", headers: [["retry-after", String(RETRY_AFTER_S)]] };
+  return {
+    missing: unauthorized(`log in: the server's authorization is described at ${issuer}${RESOURCE_PATH}`, ""),
+    invalid: (message: string): Challenge => unauthorized(`${message}; refresh it or log in again at ${issuer}${PATHS.authorize}`, 'error="invalid_token", '),
+    unavailable,
+  };
+}

@@ -1,0 +1,54 @@
+/** Random tokens, and what is stored of them. */
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** Each kind has a prefix, so that scanners for leaked secrets find it, and no kind is taken for another. */
+export type TokenKind = "tsat_" | "tsrt_" | "tsac_" | "tscs_" | "tscl_" | "tslg_";
+
+const BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function newToken(kind: TokenKind): string {
+  return kind + randomBytes(BYTES).toString("base64url");
+}
+
+/** Ids are no secrets and shorter. */
+export function newId(kind: "tscl_" | "tslg_"): string {
+  return kind + randomBytes(12).toString("base64url");
+}
+
+/** Whether a text can be a token of a kind, before anything is looked up. */
+export function isToken(kind: TokenKind, text: string): boolean {
+  return text.startsWith(kind) && /^[A-Za-z0-9_-]{43}$/.test(text.slice(kind.length));
+}
+
+/** What is stored of a token: it has 256 random bits, so that a plain SHA-256 cannot be reversed. */
+export function digest(token: string): string {
+  return createHash("sha256").update(token, "utf8").digest("base64url");
+}
+
+/** Compares in constant time for texts of one length. */
+export function sameText(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a, "utf8"), Buffer.from(b, "utf8")];
+  return x.length === y.length && timingSafeEqual(x, y);
+}
+
+/** Encrypts a successor with the token it replaces: the store alone cannot read it, and whoever has the token can. */
+export function seal(successor: string, token: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", sealKey(token), iv);
+  return Buffer.concat([iv, cipher.update(successor, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+}
+
+/** @throws Error when it was sealed with another token. */
+export function unseal(sealed: string, token: string): string {
+  const bytes = Buffer.from(sealed, "base64url");
+  const decipher = createDecipheriv("aes-256-gcm", sealKey(token), bytes.subarray(0, IV_BYTES));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+}
+
+/** Another function of the token than its digest, which the store has. */
+function sealKey(token: string): Buffer {
+  return createHash("sha256").update(`successor of ${token}`, "utf8").digest();
+}
