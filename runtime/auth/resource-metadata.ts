@@ -39,21 +39,29 @@ export function bearerChallenge(publicUrl: string | null, kind: RefusalKind, mes
 /**
  * The metadata document, at the address that the challenge names and at the one with the path of the resource, where
  * RFC 9728 section 3.1 puts it.
+ * @param more further members of the document.
  */
-export function resourceMetadataRoutes(publicUrl: string, authorizationServers: readonly string[]): readonly AuthRoute[] {
-  const document = JSON.stringify({
+export function resourceMetadataRoutes(publicUrl: string, authorizationServers: readonly string[], more: object = {}): readonly AuthRoute[] {
+  return documentRoutes(WELL_KNOWN, publicUrl, {
     resource: resourceOf(publicUrl),
     ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
     bearer_methods_supported: ["header"],
+    ...more,
   });
-  return [WELL_KNOWN, `${WELL_KNOWN}${MCP_PATH}`].map((pattern) => ({
+}
+
+/** A well-known document, also where clients put the path of the resource or of the public address behind its own. */
+export function documentRoutes(path: string, publicUrl: string, document: object): readonly AuthRoute[] {
+  const text = JSON.stringify(document);
+  const base = new URL(publicUrl).pathname.replace(/\/$/, "");
+  return [...new Set([path, `${path}${MCP_PATH}`, `${path}${base}`, `${path}${base}${MCP_PATH}`])].map((pattern) => ({
     method: "GET",
     pattern,
     headers: [],
     readsQuery: false,
     bodyLimitBytes: 0,
     anyOrigin: true,
-    handler: (_, reply) => reply.send(200, METADATA_HEADERS, document),
+    handler: (_, reply) => reply.send(200, METADATA_HEADERS, text),
   }));
 }
 

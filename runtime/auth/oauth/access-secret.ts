@@ -2,11 +2,12 @@
  * The access secret: what a person types on the login page. It is made once, written to a file that only its owner can
  * read, and kept as a scrypt hash. It is never printed.
  */
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { randomBytes, scrypt } from "node:crypto";
 import { chmodSync, linkSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../base/make-folder.js";
 import { EXIT, StartError } from "../../config/exit.js";
+import { sameDigest } from "../digest.js";
 import type { AuthStore } from "./store.js";
 
 const SECRET_BYTES = 24;
@@ -71,7 +72,7 @@ export async function isSecret(text: string, hash: string): Promise<boolean> {
   if (kind !== "scrypt") throw new TypeError("the hash of the access secret is of an unknown kind");
   const wanted = Buffer.from(key, "base64url");
   const given = await derive(text, Buffer.from(salt, "base64url"), { N: Number(N), r: Number(r), p: Number(p) });
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return sameDigest(given, wanted);
 }
 
 function derive(secret: string, salt: Buffer, cost: { readonly N: number; readonly r: number; readonly p: number }): Promise<Buffer> {

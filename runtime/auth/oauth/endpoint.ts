@@ -5,9 +5,7 @@ import { peerAddress } from "./peer-address.js";
 import type { OauthServer } from "./server.js";
 import { StoreUnavailable } from "./store.js";
 
-/** No credentials of a browser are ever sent along, so any page may read the answer. */
-export const ANY_ORIGIN: HeaderList = [["access-control-allow-origin", "*"], ["access-control-expose-headers", "Retry-After, WWW-Authenticate"]];
-const HEADERS: HeaderList = [["content-type", "application/json"], ["cache-control", "no-store"], ["pragma", "no-cache"], ["x-content-type-options", "nosniff"], ...ANY_ORIGIN];
+const HEADERS: HeaderList = [["content-type", "application/json"], ["cache-control", "no-store"], ["pragma", "no-cache"], ["x-content-type-options", "nosniff"], ["access-control-expose-headers", "Retry-After, WWW-Authenticate"]];
 
 export interface Answer {
   readonly status: number;
@@ -28,7 +26,7 @@ export function endpoint(server: OauthServer, step: string, run: (request: HttpR
   };
 }
 
-export function sendJson(reply: HttpReply, status: number, body: unknown, headers: HeaderList): void {
+function sendJson(reply: HttpReply, status: number, body: unknown, headers: HeaderList): void {
   reply.send(status, [...HEADERS, ...headers], body === "" ? "" : JSON.stringify(body));
 }
 

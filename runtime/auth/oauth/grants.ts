@@ -1,5 +1,4 @@
 /** What the token endpoint exchanges for tokens. Every check comes before the store is changed. */
-import { createHash } from "node:crypto";
 import type { Client } from "./clients.js";
 import type { Form } from "./form.js";
 import { OauthError } from "./oauth-error.js";
@@ -30,7 +29,7 @@ export async function exchangeCode(server: OauthServer, client: Client, form: Fo
   if (known === null || known.code.clientId !== client.id) throw invalidGrant("the code is unknown, has expired, or belongs to another client");
   const redirectUri = form.get("redirect_uri");
   if (redirectUri !== null && redirectUri !== known.code.redirectUri) throw invalidGrant("redirect_uri is not that of the authorization request");
-  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) || !sameText(createHash("sha256").update(verifier, "utf8").digest("base64url"), known.code.challenge)) {
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) || !sameText(digest(verifier), known.code.challenge)) {
     throw invalidGrant("code_verifier does not match the code_challenge");
   }
   const at = server.now();

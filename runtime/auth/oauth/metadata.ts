@@ -1,16 +1,14 @@
-/** What clients read first: where the server's authorization is, and what it can (RFC 9728, RFC 8414). */
+/** What clients read first: what the authorization server can (RFC 8414), and what its tokens are for. */
 import { ASSERTION_ALGORITHMS } from "./client-auth.js";
 import { OFFLINE, SCOPE } from "./resource.js";
 import { PATHS, type OauthServer } from "./server.js";
 import { grantTypes } from "./token.js";
 
-/** Paths of the documents, with the path of the resource or the issuer behind them where clients put it. */
-export const RESOURCE_PATH = "/.well-known/oauth-protected-resource";
 export const SERVER_PATH = "/.well-known/oauth-authorization-server";
 
-/** RFC 9728. Hosts copy scopes_supported whole, so it has only the scope that everybody needs. */
-export function resourceMetadata({ issuer, resource, title }: OauthServer): object {
-  return { resource, authorization_servers: [issuer], bearer_methods_supported: ["header"], scopes_supported: [SCOPE], resource_name: title };
+/** Of the metadata of the resource. Hosts copy scopes_supported whole, so it has only the scope that everybody needs. */
+export function resourceDetails({ title }: OauthServer): object {
+  return { scopes_supported: [SCOPE], resource_name: title };
 }
 
 /** RFC 8414. Hosts use metadata documents only where `none` is listed too. */
@@ -37,10 +35,4 @@ export function serverMetadata(server: OauthServer): object {
     protected_resources: [server.resource],
     ...(idJag === null ? {} : { authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"] }),
   };
-}
-
-/** Paths under which one document is served: with and without the path that a client derives it from. */
-export function suffixed(path: string, publicUrl: string): readonly string[] {
-  const base = new URL(publicUrl).pathname.replace(/\/$/, "");
-  return [...new Set([path, `${path}/mcp`, `${path}${base}`, `${path}${base}/mcp`])];
 }

@@ -3,10 +3,9 @@ import { memoizeLast } from "../../base/memoize.js";
 import type { Principal } from "../../abi/call.js";
 import type { HttpHead } from "../../transport/types.js";
 import type { Authentication, Authenticator, Challenge } from "../authenticate.js";
-import { RESOURCE_PATH } from "./metadata.js";
+import { bearerChallenge, metadataUrl } from "../resource-metadata.js";
 import { RETRY_AFTER_S } from "./oauth-error.js";
-import { PATHS, type OauthServer } from "./server.js";
-import { SCOPE } from "./resource.js";
+import type { OauthServer } from "./server.js";
 import { StoreUnavailable } from "./store.js";
 import { digest, isToken } from "./tokens.js";
 
@@ -20,7 +19,7 @@ interface Entry {
 }
 
 /** Answers at once for a token that was seen in the last seconds, else after one look into the store. */
-export function opaqueTokens(server: OauthServer): Authenticator & { forget(): void } {
+export function opaqueTokens(server: OauthServer): Authenticator {
   const { store, now, resource } = server;
   const known = new Map<string, Entry>();
   const running = new Map<string, Promise<Authentication>>();
@@ -46,7 +45,6 @@ export function opaqueTokens(server: OauthServer): Authenticator & { forget(): v
 
   return {
     headers: ["authorization"],
-    forget: () => known.clear(),
     authenticate(head: HttpHead) {
       const header = head.header("authorization");
       if (header === "") return challenge.missing;
@@ -72,14 +70,12 @@ function remember(known: Map<string, Entry>, key: string, entry: Entry): void {
 }
 
 function challenges({ issuer }: OauthServer) {
-  const where = `resource_metadata="${issuer}${RESOURCE_PATH}", scope="${SCOPE}"`;
-  const unauthorized = (message: string, error: string): Challenge => ({
-    status: 401, code: "auth_error", message, headers: [["www-authenticate", `Bearer ${error}${where}`]],
-  });
+  // Not logged: every login begins with such a request.
+  const { reason: _, ...missing } = bearerChallenge(issuer, "missing", `log in: see ${metadataUrl(issuer)}`, "");
   const unavailable: Challenge = { status: 503, code: "auth_unavailable", message: "the server cannot reach its login store", headers: [["retry-after", String(RETRY_AFTER_S)]] };
   return {
-    missing: unauthorized(`log in: the server's authorization is described at ${issuer}${RESOURCE_PATH}`, ""),
-    invalid: (message: string): Challenge => unauthorized(`${message}; refresh it or log in again at ${issuer}${PATHS.authorize}`, 'error="invalid_token", '),
+    missing,
+    invalid: (problem: string): Challenge => bearerChallenge(issuer, "invalid_token", `${problem}; refresh it or log in again`, problem),
     unavailable,
   };
 }

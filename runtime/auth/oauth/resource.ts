@@ -1,14 +1,10 @@
 /** The one resource that tokens are for (RFC 8707): POST /mcp under the public address. */
+import { resourceOf } from "../resource-metadata.js";
 import { OauthError } from "./oauth-error.js";
 
 export const SCOPE = "mcp";
 /** Asked for by hosts that want a refresh token; every login gets one. */
 export const OFFLINE = "offline_access";
-
-/** Canonical address of the resource. */
-export function resourceOf(publicUrl: string): string {
-  return `${publicUrl}/mcp`;
-}
 
 /**
  * A request without `resource` means the one there is: several hosts never send it. The server's own address, and either

@@ -1,42 +1,38 @@
 /** `--auth builtin`: opens the store, makes the access secret at the first start, and serves the endpoints. */
 import type { Log } from "../../observe/log.js";
-import { StartError, EXIT } from "../../config/exit.js";
+import { EXIT, StartError } from "../../config/exit.js";
 import type { HttpHandler } from "../../transport/types.js";
-import type { AuthRoute, AuthService, BuiltinOptions } from "../service.js";
+import { resourceMetadataRoutes, documentRoutes, resourceOf } from "../resource-metadata.js";
+import type { AuthParts, AuthRoute, AuthService, BuiltinOptions } from "../service.js";
 import { ensureSecret, secretFile } from "./access-secret.js";
 import { authorize } from "./authorize.js";
 import { createClients } from "./clients.js";
-import { ANY_ORIGIN, endpoint } from "./endpoint.js";
+import { endpoint } from "./endpoint.js";
 import { createDocumentClients } from "./metadata-document.js";
-import { RESOURCE_PATH, resourceMetadata, SERVER_PATH, serverMetadata, suffixed } from "./metadata.js";
+import { resourceDetails, SERVER_PATH, serverMetadata } from "./metadata.js";
 import { opaqueTokens } from "./opaque-tokens.js";
 import { openStore } from "./open-store.js";
 import { PEER_HEADERS } from "./peer-address.js";
 import { createPublicFetch, type FetchPublicJson } from "./public-fetch.js";
 import { createRefusals } from "./refusals.js";
 import { register } from "./registration.js";
-import { resourceOf } from "./resource.js";
 import { PATHS, type OauthServer } from "./server.js";
 import { StoreUnavailable, type AuthStore } from "./store.js";
 import { revoke, token } from "./token.js";
 
 const BODY_BYTES = 64 * 1024;
-const METADATA_FRESH_S = 300;
 
-export interface BuiltinParts {
-  readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+export interface BuiltinParts extends AuthParts {
   /** How metadata documents of clients are fetched; tests replace it. */
   readonly fetchJson?: FetchPublicJson;
   /** A store that is open already; tests break it. */
-  readonly store?: AuthStore;
+  readonly opened?: AuthStore;
 }
 
 /** @throws StartError when the store or the access secret cannot be used. */
 export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinParts): Promise<AuthService> {
   const { log, now, fetchJson = createPublicFetch() } = parts;
-  const store = parts.store ?? (await openStore(options.store, log, now).catch(startFailure));
+  const store = parts.opened ?? (await openStore(options.store, log, now).catch(startFailure));
   const close = (): Promise<void> => store.close();
   try {
     if (await ensureSecret(store, options.stateFolder)) log.info("the access secret for the login page was written", { file: secretFile(options.stateFolder) });
@@ -54,7 +50,7 @@ export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinP
     authenticator,
     routes: routes(server),
     health: () => store.ping().then(() => ({ ok: true, provider: "builtin" }), () => ({ ok: false, provider: "builtin" })),
-    reload: () => Promise.resolve(authenticator.forget()),
+    reload: null,
     close,
   };
 }
@@ -70,31 +66,18 @@ function routes(server: OauthServer): readonly AuthRoute[] {
     handler: (request, reply) => authorize(server, request, reply),
   };
   return [
-    ...suffixed(RESOURCE_PATH, server.issuer).flatMap((path) => document(path, resourceMetadata(server))),
-    ...suffixed(SERVER_PATH, server.issuer).flatMap((path) => document(path, serverMetadata(server))),
+    ...resourceMetadataRoutes(server.issuer, [server.issuer], resourceDetails(server)),
+    ...documentRoutes(SERVER_PATH, server.issuer, serverMetadata(server)),
     { ...page, method: "GET" },
     { ...page, method: "POST", bodyLimitBytes: BODY_BYTES },
-    ...post(PATHS.register, endpoint(server, "register", async (request, address) => ({ status: 201, body: await register({ store: server.store, now: server.now, assertions: server.idJag !== null }, request, address) }))),
-    ...post(PATHS.token, endpoint(server, "token", (request, address) => token(server, request, address))),
-    ...post(PATHS.revoke, endpoint(server, "revoke", (request, address) => revoke(server, request, address))),
+    post(PATHS.register, endpoint(server, "register", async (request, address) => ({ status: 201, body: await register({ store: server.store, now: server.now, assertions: server.idJag !== null }, request, address) }))),
+    post(PATHS.token, endpoint(server, "token", (request, address) => token(server, request, address))),
+    post(PATHS.revoke, endpoint(server, "revoke", (request, address) => revoke(server, request, address))),
   ];
 }
 
-function document(pattern: string, body: object): readonly AuthRoute[] {
-  const text = JSON.stringify(body);
-  const headers = [["content-type", "application/json"], ["cache-control", `public, max-age=${METADATA_FRESH_S}`], ["x-content-type-options", "nosniff"], ...ANY_ORIGIN] as const;
-  return [{ ...OPEN, method: "GET", pattern, handler: (_, reply) => reply.send(200, headers, text) }, preflight(pattern, "GET")];
-}
-
-function post(pattern: string, handler: HttpHandler): readonly AuthRoute[] {
-  return [{ ...OPEN, method: "POST", pattern, headers: ["content-type", "authorization", ...PEER_HEADERS], bodyLimitBytes: BODY_BYTES, handler }, preflight(pattern, "POST")];
-}
-
-const OPEN = { headers: [], readsQuery: false, bodyLimitBytes: 0, anyOrigin: true } as const;
-
-function preflight(pattern: string, method: string): AuthRoute {
-  const headers = [...ANY_ORIGIN, ["access-control-allow-methods", method], ["access-control-allow-headers", "Authorization, Content-Type, MCP-Protocol-Version"], ["access-control-max-age", "86400"]] as const;
-  return { ...OPEN, method: "OPTIONS", pattern, handler: (_, reply) => reply.send(204, headers, "") };
+function post(pattern: string, handler: HttpHandler): AuthRoute {
+  return { method: "POST", pattern, headers: ["content-type", "authorization", ...PEER_HEADERS], readsQuery: false, bodyLimitBytes: BODY_BYTES, anyOrigin: true, handler };
 }
 
 const QUIET_MS = 60_000;

@@ -1,5 +1,6 @@
 /** Random tokens, and what is stored of them. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { digestOf, sameDigest } from "../digest.js";
 
 /** Each kind has a prefix, so that scanners for leaked secrets find it, and no kind is taken for another. */
 export type TokenKind = "tsat_" | "tsrt_" | "tsac_" | "tscs_" | "tscl_" | "tslg_";
@@ -24,13 +25,12 @@ export function isToken(kind: TokenKind, text: string): boolean {
 
 /** What is stored of a token: it has 256 random bits, so that a plain SHA-256 cannot be reversed. */
 export function digest(token: string): string {
-  return createHash("sha256").update(token, "utf8").digest("base64url");
+  return digestOf(token).toString("base64url");
 }
 
-/** Compares in constant time for texts of one length. */
+/** Compares in constant time. */
 export function sameText(a: string, b: string): boolean {
-  const [x, y] = [Buffer.from(a, "utf8"), Buffer.from(b, "utf8")];
-  return x.length === y.length && timingSafeEqual(x, y);
+  return sameDigest(digestOf(a), digestOf(b));
 }
 
 /** Encrypts a successor with the token it replaces: the store alone cannot read it, and whoever has the token can. */
@@ -50,5 +50,5 @@ export function unseal(sealed: string, token: string): string {
 
 /** Another function of the token than its digest, which the store has. */
 function sealKey(token: string): Buffer {
-  return createHash("sha256").update(`successor of ${token}`, "utf8").digest();
+  return digestOf(`successor of ${token}`);
 }

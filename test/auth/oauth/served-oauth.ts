@@ -9,6 +9,7 @@ import { errorBody } from "../../../runtime/http/errors.js";
 import { createHostRules } from "../../../runtime/http/host-rules.js";
 import { RequestPath } from "../../../runtime/http/request-path.js";
 import { createLog } from "../../../runtime/observe/log.js";
+import { authRoutes } from "../../../runtime/serve/mcp-http/auth-routes.js";
 import { createHttpServer } from "../../../runtime/transport/uws.js";
 
 export const PUBLIC = "https://mcp.example.test";
@@ -18,7 +19,7 @@ export const CALLBACK = "http://127.0.0.1:33418/callback";
 export interface ServedOauth {
   readonly service: AuthService;
   /** Text of the log so far. */
-  log(): string;
+  log(): Promise<string>;
   /** `fetch` under the https address; redirects are not followed. */
   readonly fetch: typeof fetch;
   readonly secret: string;
@@ -37,19 +38,18 @@ export async function serveOauth({ extra, ...options }: ServedOptions = {}): Pro
   let logged = "";
   let added = 0;
   const log = createLog({ format: "text", level: "info", write: (text) => (logged += text) });
-  const store = options.store;
   const service = await createBuiltinAuth(
-    { mode: "builtin", publicUrl: PUBLIC, store: isLocation(store) ? store : { kind: "sqlite", file: storeFile }, stateFolder, title: options.title ?? "Support search", ...extra },
+    { mode: "builtin", publicUrl: PUBLIC, store: options.store ?? { kind: "sqlite", file: storeFile }, stateFolder, title: options.title ?? "Support search", ...extra },
     {
       log, now: () => Date.now() + added,
       fetchJson: options.fetchJson ?? (() => Promise.reject(new TypeError("no document is expected"))),
-      ...(store === undefined || isLocation(store) ? {} : { store }),
+      ...(options.opened === undefined ? {} : { opened: options.opened }),
     },
   );
   const path = new RequestPath({ rules: createHostRules({ boundToLoopback: true, allowedOrigins: [], loopbackOrigins: true, publicUrl: PUBLIC, setting: "--allow-origin" }), authenticator: service.authenticator, errorBody, stopping: () => false });
   const http = createHttpServer({
     routes: [
-      ...service.routes,
+      ...authRoutes(path, service.routes),
       { method: "POST", pattern: "/mcp", headers: path.headers(), readsQuery: false, bodyLimitBytes: 1000, admit: path.admit((principal) => (_, reply) => reply.send(200, [["content-type", "application/json"]], JSON.stringify(principal))) },
     ],
     notFound: { handler: (_, reply) => reply.send(404, [], "") },
@@ -58,7 +58,10 @@ export async function serveOauth({ extra, ...options }: ServedOptions = {}): Pro
   const { port } = await http.listen("127.0.0.1", 0);
   return {
     service, stateFolder, storeFile,
-    log: () => logged,
+    async log() {
+      await log.flush();
+      return logged;
+    },
     fetch: mapped(port),
     secret: readSecret(stateFolder),
     advance: (ms) => void (added += ms),
@@ -68,10 +71,6 @@ export async function serveOauth({ extra, ...options }: ServedOptions = {}): Pro
       await log.flush();
     },
   };
-}
-
-function isLocation(store: ServedOptions["store"]): store is BuiltinOptions["store"] {
-  return store !== undefined && "kind" in store;
 }
 
 function readSecret(folder: string): string {
