@@ -4,7 +4,7 @@
  */
 import { randomBytes, scrypt } from "node:crypto";
 import { chmodSync, linkSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makeFolder } from "../../base/make-folder.js";
 import { EXIT, StartError } from "../../config/exit.js";
 import { sameDigest } from "../digest.js";
@@ -41,11 +41,10 @@ export async function ensureSecret(store: AuthStore, stateFolder: string): Promi
 /** Replaces the secret and drops every login. @returns the file it was written to. */
 export async function rotateSecret(store: AuthStore, stateFolder: string): Promise<string> {
   const file = secretFile(stateFolder);
-  const beside = `${file}.${process.pid}.new`;
+  const beside = besideOf(file);
   const secret = newSecret();
   try {
     prepareFolder(stateFolder);
-    rmSync(beside, { force: true });
     writeFileSync(beside, `${secret}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
     throw unwritable(file, error);
@@ -83,12 +82,16 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
+/** A name that no other process uses. */
+function besideOf(file: string): string {
+  return `${file}.${randomBytes(6).toString("hex")}.new`;
+}
+
 /** Writes the file unless it is there; readers never see half of it. */
 function place(folder: string, file: string, secret: string): boolean {
-  const beside = `${file}.${process.pid}.new`;
+  const beside = besideOf(file);
   try {
     prepareFolder(folder);
-    rmSync(beside, { force: true });
     writeFileSync(beside, `${secret}\n`, { mode: 0o600, flag: "wx" });
     return link(beside, file);
   } catch (error) {
@@ -119,7 +122,7 @@ function prepareFolder(folder: string): void {
 function readSecret(file: string): string {
   const found = lstatSync(file);
   const text = found.isFile() ? readFileSync(file, "utf8").trim() : "";
-  if (!SECRET.test(text) || (found.mode & 0o077) !== 0 || (process.getuid !== undefined && found.uid !== process.getuid())) {
+  if (!SECRET.test(text) || (found.mode & 0o077) !== 0 || found.uid !== statSync(dirname(file)).uid) {
     throw new StartError(`${file} is there already and is not an access secret that only you can read; move it away and start again`);
   }
   return text;
