@@ -88,6 +88,7 @@ export interface ResolvedConnection {
     readonly staticFilters: ResolvedStaticFilters;
     readonly output: ResolvedOutput | null;
     readonly descriptions: { readonly [builtin: string]: string };
+    readonly dtypes: FieldTypes;
   };
 }
 
@@ -138,6 +139,9 @@ export interface ResolvedQuery {
 
 export type Dtype = "keyword" | "integer" | "float" | "boolean" | "datetime" | "keyword[]" | "unknown";
 
+/** Types of fields by path, as `dtypes` writes them. */
+export type FieldTypes = { readonly [path: string]: Exclude<Dtype, "unknown"> };
+
 export interface ResolvedParameter {
   readonly at: Path;
   readonly name: string;
@@ -161,6 +165,8 @@ export interface ResolvedParameter {
     readonly cacheTtlS: number;
     /** Conditions on the directory's own records. */
     readonly staticFilters: ResolvedStaticFilters;
+    /** Fields of these records that are points in time. */
+    readonly dates: readonly string[];
   } | null;
 }
 
@@ -230,6 +236,10 @@ export interface ResolvedTool {
   readonly query: ResolvedQuery | null;
   readonly parameters: readonly ResolvedParameter[];
   readonly staticFilters: ResolvedStaticFilters;
+  /** Types of fields as the tool writes them. */
+  readonly dtypes: FieldTypes;
+  /** Fields of the tool's records that are points in time, whoever says it; sorted. */
+  readonly dates: readonly string[];
   readonly steps: readonly ResolvedStep[];
   readonly output: ResolvedOutput;
   /** null when rerank is off. */

@@ -480,6 +480,9 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "static_filters": {
           "$ref": "#/definitions/StaticFilters"
         },
+        "dtypes": {
+          "$ref": "#/definitions/FieldTypes"
+        },
         "output": {
           "anyOf": [
             {
@@ -914,6 +917,25 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "description": "http: seconds one request may take."
         }
       }
+    },
+    "FieldTypes": {
+      "description": "Types of stored fields, by path, where no parameter says them. Fields of type datetime are compared as points in time in static filters, step filters, expressions and sorts; load stores values by these types.",
+      "type": [
+        "object",
+        "null"
+      ],
+      "additionalProperties": {
+        "description": "Type of the stored field.",
+        "enum": [
+          "keyword",
+          "integer",
+          "float",
+          "boolean",
+          "datetime",
+          "keyword[]"
+        ]
+      },
+      "default": null
     },
     "Parameter": {
       "description": "An argument of the tool. With a path or an op it filters; without, it is for pipeline expressions.",
@@ -1356,6 +1378,9 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         },
         "static_filters": {
           "$ref": "#/definitions/StaticFilters"
+        },
+        "dtypes": {
+          "$ref": "#/definitions/FieldTypes"
         },
         "filter_logic": {
           "description": "How the conditions of arguments combine.",

@@ -19,6 +19,15 @@ export type FieldPath = string;
 export type Op = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "exists" | "is_null" | "contains_any" | "contains_all" | "like" | "text_match";
 export type StaticFilterList = StaticCondition[];
 /**
+ * Types of stored fields, by path, where no parameter says them. Fields of type datetime are compared as points in time in static filters, step filters, expressions and sorts; load stores values by these types.
+ */
+export type FieldTypes = {
+  /**
+   * Type of the stored field.
+   */
+  [k: string]: "keyword" | "integer" | "float" | "boolean" | "datetime" | "keyword[]";
+} | null;
+/**
  * Embedding of query texts: '<provider>/<model>' or an object. Built in without any download: local/hashing-256, local/hashing-512, local/hashing-1024.
  */
 export type Embedding = EmbeddingName | EmbeddingObject | null;
@@ -214,6 +223,7 @@ export interface BuiltinDefaults {
    */
   collections?: string[] | null;
   static_filters?: StaticFilters;
+  dtypes?: FieldTypes;
   output?: Output | null;
   /**
    * Descriptions by built-in (semantic_search, get_by_id, count, list_collections).
@@ -982,6 +992,7 @@ export interface Tool {
    */
   parameters?: Parameter[];
   static_filters?: StaticFilters;
+  dtypes?: FieldTypes;
   /**
    * How the conditions of arguments combine.
    */

@@ -68,6 +68,8 @@ function builtinTool(builtin: Builtin, name: string, connection: ResolvedConnect
     parameters: meta ? [] : builtin === "get_by_id" ? [...parameters, idParameter(at)] : parameters,
     // A meta tool lists names; its filters restrict the counts only, so it keeps them too.
     staticFilters: builtinDefaults.staticFilters ?? NO_FILTERS,
+    dtypes: builtinDefaults.dtypes,
+    dates: [],
     steps: [],
     output: builtinDefaults.output ?? resolveOutput(undefined, outputAt, builtin === "get_by_id" ? { default: 1, max: 1 } : undefined),
     rerank: null,

@@ -29,6 +29,7 @@ export function resolveConnection(name: string, connection: tds.Connection, scop
       staticFilters: resolveStaticFilters(defaults?.static_filters, [...inner, "static_filters"], scope.interpolator),
       output: defaults?.output === undefined || defaults.output === null ? null : resolveOutput(defaults.output, [...inner, "output"]),
       descriptions: defaults?.descriptions ?? {},
+      dtypes: defaults?.dtypes ?? {},
     },
   };
 }

@@ -8,6 +8,7 @@ import { createReporter } from "../diagnostics.js";
 import type { Env } from "../../runtime/abi/references.js";
 import type { Parsed, Pass, Path, Resolved } from "../ir.js";
 import { synthesizeBuiltins } from "./builtins.js";
+import { withDates } from "./dates.js";
 import { resolveConnection } from "./connections.js";
 import { resolveDefaultEmbedding } from "./embedding.js";
 import { createInterpolator, reportMisplacedReferences } from "./interpolate.js";
@@ -64,7 +65,7 @@ export function resolve(parsed: Parsed, options: { readonly env?: Env }): Pass<R
     tdsVersion: isWhole(["tds_version"]) ? catalog.tds_version ?? "1" : "2",
     catalogVersion: catalog.meta?.tool_catalog_version ?? null,
     connections,
-    tools: [...tools, ...builtins],
+    tools: withDates([...tools, ...builtins]),
     tenancy: resolveTenancy(catalog.security?.tenancy),
     documentAcl: resolveDocumentAcl(catalog.security?.document_acl),
     settings: resolveSettings(catalog, interpolator),

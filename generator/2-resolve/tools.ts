@@ -39,6 +39,9 @@ export function resolveTool(tool: tds.Tool, at: Path, scope: Scope): ResolvedToo
     query: resolveQuery(tool.query, [...at, "query"], scope),
     parameters: parametersOf(tool, at, scope),
     staticFilters: resolveStaticFilters(tool.static_filters, [...at, "static_filters"], null),
+    dtypes: tool.dtypes ?? {},
+    // Other tools of the collection may add to them, see dates.ts.
+    dates: [],
     steps: (tool.steps ?? []).flatMap((step, index) => resolveStep(step, [...at, "steps", index], scope)),
     output: resolveOutput(tool.output, [...at, "output"]),
     rerank: resolveRerank(tool.rerank, [...at, "rerank"], scope),
@@ -138,6 +141,7 @@ function resolveDirectory(resolve: tds.Resolve | null | undefined, at: Path): Re
     minConfidence: resolve.min_confidence ?? 0.72,
     maxCandidates: resolve.max_candidates ?? 5000,
     cacheTtlS: resolve.cache_ttl_s ?? 600,
+    dates: [],
     staticFilters: resolveStaticFilters(resolve.static_filters, [...at, "static_filters"], null),
   };
 }

@@ -11,6 +11,7 @@ import { createSubject, type Rule } from "./rule.js";
 import * as builtins from "./rules/builtins.js";
 import * as catalog from "./rules/catalog.js";
 import * as connections from "./rules/connections.js";
+import * as dates from "./rules/dates.js";
 import * as filters from "./rules/filters.js";
 import * as hosts from "./rules/hosts.js";
 import * as kinds from "./rules/kinds.js";
@@ -27,7 +28,7 @@ import * as security from "./rules/security.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

@@ -2,6 +2,7 @@
 import { comparesInstants, type ComparisonOp, type FilterTemplate, type Op } from "../../runtime/abi/filter.js";
 import type { Binding, ConnectionPlan, DocumentAclPlan, Guard, GuardCondition, ResolvePlan, TenantPlan } from "../../runtime/abi/plan.js";
 import { CompilerBug } from "../bug.js";
+import { conditionDtype } from "../dates.js";
 import type { ResolvedCondition, ResolvedParameter, ResolvedStaticFilters, ResolvedTarget } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
 import { routeOf } from "./routes.js";
@@ -19,19 +20,20 @@ function opposite(op: Op): ComparisonOp {
   return OPPOSITE[op as ComparisonOp];
 }
 
-function condition({ path, op, value }: ResolvedCondition): GuardCondition {
-  return { path, op, value };
+function condition({ path, op, value }: ResolvedCondition, dates: readonly string[]): GuardCondition {
+  const dtype = conditionDtype({ path, op, value }, dates);
+  return dtype === undefined ? { path, op, value } : { path, op, value, dtype };
 }
 
 /**
- * The guard of a tool: every `must` entry, then every inverted `must_not` entry, ANDed in catalog order.
+ * The guard of a tool: `dates` are the fields that are points in time. Every `must` entry, then every inverted `must_not` entry, ANDed in catalog order.
  * A single entry is still an `and`, so that adding a second one is a one-line diff.
  * @returns `undefined` when the tool has no static filters.
  */
-export function guardOf(filters: ResolvedStaticFilters): Guard | undefined {
+export function guardOf(filters: ResolvedStaticFilters, dates: readonly string[]): Guard | undefined {
   const and = [
-    ...filters.must.map(condition),
-    ...filters.mustNot.map((entry) => condition({ ...entry, op: opposite(entry.op) })),
+    ...filters.must.map((entry) => condition(entry, dates)),
+    ...filters.mustNot.map((entry) => condition({ ...entry, op: opposite(entry.op) }, dates)),
   ];
   return and.length > 0 ? { and } : undefined;
 }
@@ -45,6 +47,7 @@ export interface BindingScope {
   readonly parameters: readonly ResolvedParameter[];
   readonly target: ResolvedTarget | null;
   readonly staticFilters: ResolvedStaticFilters;
+  readonly dates: readonly string[];
   readonly tenant: TenantPlan | undefined;
   readonly acl: DocumentAclPlan | undefined;
   readonly connections: { readonly [name: string]: ConnectionPlan };
@@ -70,12 +73,12 @@ function dtypeOf({ dtype }: ResolvedParameter, op: Op): "datetime" | undefined {
   return dtype === "datetime" && comparesInstants({ path: "", op, value: null, dtype }) ? dtype : undefined;
 }
 
-/** A written filter whose arguments of dtype datetime are compared as instants. */
-export function withDtypes(filter: FilterTemplate, parameters: readonly ResolvedParameter[]): FilterTemplate {
-  if ("and" in filter) return { and: filter.and.map((part) => withDtypes(part, parameters)) };
-  if ("or" in filter) return { or: filter.or.map((part) => withDtypes(part, parameters)) };
+/** A written filter whose arguments of dtype datetime, and literals for fields that are points in time, are compared as instants. */
+export function withDtypes(filter: FilterTemplate, parameters: readonly ResolvedParameter[], dates: readonly string[]): FilterTemplate {
+  if ("and" in filter) return { and: filter.and.map((part) => withDtypes(part, parameters, dates)) };
+  if ("or" in filter) return { or: filter.or.map((part) => withDtypes(part, parameters, dates)) };
   const parameter = "param" in filter ? parameters.find(({ name }) => name === filter.param) : undefined;
-  const dtype = parameter === undefined ? undefined : dtypeOf(parameter, filter.op);
+  const dtype = parameter !== undefined ? dtypeOf(parameter, filter.op) : "value" in filter ? conditionDtype(filter, dates) : undefined;
   return dtype === undefined ? filter : { ...filter, dtype };
 }
 
@@ -99,7 +102,7 @@ function resolveOf(parameter: ResolvedParameter, { target, staticFilters, tenant
     max_candidates: resolve.maxCandidates,
     cache_ttl_s: resolve.cacheTtlS,
     known: unlessEmpty(parameter.enum ?? []),
-    guard: guardOf(isOwn ? bothOf(staticFilters, resolve.staticFilters) : resolve.staticFilters),
+    guard: guardOf(isOwn ? bothOf(staticFilters, resolve.staticFilters) : resolve.staticFilters, resolve.dates),
     tenant,
     document_acl: acl,
     route: plan === undefined ? undefined : routeOf(plan),

@@ -1,6 +1,7 @@
 /** Pipelines: one retrieve, then steps that run in this process. */
 import type { LimitPlan, PipelinePlan, PipelineRetrieve, PipelineStep } from "../../runtime/abi/plan.js";
 import { CompilerBug, unreachable } from "../bug.js";
+import { instantParams, withInstants } from "../dates.js";
 import { parseExpression } from "../expression.js";
 import type { ResolvedStep, ResolvedTool } from "../ir.js";
 import { compact } from "./compact.js";
@@ -16,7 +17,7 @@ function retrievePlan(tool: ResolvedTool, step: ResolvedStep & { kind: "retrieve
     collection,
     query: query === null ? undefined : queryPlan(query, scope.embeddings),
     ...rest,
-    filter: step.filter === null ? undefined : withDtypes(step.filter, tool.parameters),
+    filter: step.filter === null ? undefined : withDtypes(step.filter, tool.parameters, tool.dates),
     overfetch_factor: step.overfetchFactor,
     max_candidates: step.maxCandidates,
   });
@@ -27,20 +28,21 @@ function takeOf(take: number | string): number | { readonly param: string } {
   return typeof take === "number" ? take : { param: take.replace(/^params\s*\.\s*/, "") };
 }
 
-function stepPlan(step: ResolvedStep): PipelineStep {
+function stepPlan(step: ResolvedStep, { dates, parameters }: ResolvedTool): PipelineStep {
+  const dtypeOf = (path: string): "datetime" | undefined => (dates.includes(path) ? "datetime" : undefined);
   switch (step.kind) {
     case "post_filter": {
       const parsed = parseExpression(step.expr);
       if ("error" in parsed) throw new CompilerBug(`expression '${step.expr}' passed the check: ${parsed.error}`);
-      return { kind: "post_filter", text: step.expr, expr: parsed.expr };
+      return { kind: "post_filter", text: step.expr, expr: withInstants(parsed.expr, { fields: dates, params: instantParams(parameters) }) };
     }
     case "group_by": {
       if (step.perGroup === null) return { kind: "group_by", keys: step.keys };
       const { sortBy, desc, take } = step.perGroup;
-      return { kind: "group_by", keys: step.keys, per_group: { sort_by: sortBy, desc, take: takeOf(take) } };
+      return { kind: "group_by", keys: step.keys, per_group: compact({ sort_by: sortBy, desc, dtype: dtypeOf(sortBy), take: takeOf(take) }) };
     }
     case "sort":
-      return { kind: "sort", by: step.by, desc: step.desc, nulls: step.nulls };
+      return compact({ kind: "sort" as const, by: step.by, desc: step.desc, nulls: step.nulls, dtype: dtypeOf(step.by) });
     case "project":
       return { kind: "project", fields: step.fields };
     case "retrieve":
@@ -57,7 +59,7 @@ export function pipelinePlan(tool: ResolvedTool, limit: LimitPlan, scope: PlanSc
   return compact<PipelinePlan>({
     kind: "pipeline",
     retrieve: retrievePlan(tool, first, scope),
-    steps: others.map(stepPlan),
+    steps: others.map((step) => stepPlan(step, tool)),
     rerank: queryBlockOf(tool) === null ? undefined : rerankPlan(tool.rerank),
     limit,
     output: outputPlan(tool.output),

@@ -36,10 +36,10 @@ export function readPlan(tool: ResolvedTool, target: ResolvedTarget | null, scop
   return compact<ReadPlan>({
     connection: target.connection,
     collection: collectionOf(target),
-    guard: guardOf(tool.staticFilters),
+    guard: guardOf(tool.staticFilters, tool.dates),
     tenant,
     document_acl: acl,
     route: routeOf(connection),
-    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, tenant, acl, connections: scope.connections }),
+    bind: bindingsOf({ parameters: tool.parameters, target, staticFilters: tool.staticFilters, dates: tool.dates, tenant, acl, connections: scope.connections }),
   });
 }

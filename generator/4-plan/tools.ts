@@ -66,7 +66,7 @@ function metaPlan(tool: ResolvedTool, scope: PlanScope): MetaPlan {
     kind: "meta",
     connection: connection.name,
     allowed: connection.builtinDefaults.collections ?? undefined,
-    guard: guardOf(connection.builtinDefaults.staticFilters),
+    guard: guardOf(connection.builtinDefaults.staticFilters, tool.dates),
     tenant: tenantOf(scope.resolved.tenancy),
     document_acl: documentAclOf(scope.resolved.documentAcl),
     route: plan === undefined ? undefined : routeOf(plan),

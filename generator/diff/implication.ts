@@ -2,7 +2,7 @@
  * Whether one guard accepts only rows that another one accepts. Sound, not complete: "yes" is proved for every record,
  * "no" means that no proof was found, which counts as loosened.
  */
-import { compareText, evaluate, isIdPath, toList, type Condition, type Filter, type Scalar } from "../../runtime/abi/filter.js";
+import { comparesInstants, compareText, evaluate, instantKeys, isIdPath, toList, type Condition, type Filter, type Scalar } from "../../runtime/abi/filter.js";
 import type { Guard } from "../../runtime/abi/plan.js";
 import { hasReferences } from "../../runtime/abi/references.js";
 import { same } from "./change.js";
@@ -22,8 +22,11 @@ export function impliedBy(held: readonly Condition[], wanted: Condition): boolea
   return held.some((condition) => implies(condition, wanted));
 }
 
-function implies(held: Condition, wanted: Condition): boolean {
-  if (held.path !== wanted.path) return false;
+function implies(one: Condition, other: Condition): boolean {
+  if (one.path !== other.path) return false;
+  const [held, wanted] = [withKeys(one), withKeys(other)];
+  // A text and a point in time are compared differently; whether a field is there is the same for both.
+  if (held === null || wanted === null || (comparesInstants(one) !== comparesInstants(other) && !isPresence(other.op))) return false;
   if (held.op === wanted.op && same(held.value, wanted.value)) return true;
   // The value is not known before the program starts.
   if (hasReferences(held.value) || hasReferences(wanted.value)) return false;
@@ -45,6 +48,18 @@ function implies(held: Condition, wanted: Condition): boolean {
     default:
       return false;
   }
+}
+
+function isPresence(op: Condition["op"]): boolean {
+  return op === "exists" || op === "is_null";
+}
+
+/** A condition on points in time as one on texts that sort as they do; null where one of its values is none. */
+function withKeys(condition: Condition): Condition | null {
+  if (!comparesInstants(condition) || hasReferences(condition.value)) return condition;
+  const { path, op, value } = condition;
+  const keys = instantKeys(value);
+  return toList(keys).length === toList(value).length ? { path, op, value: keys } : null;
 }
 
 function isSubset(small: readonly Scalar[], large: readonly Scalar[]): boolean {

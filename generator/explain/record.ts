@@ -11,6 +11,7 @@ import type { Adapter, AdapterModule, Route } from "../../runtime/adapters/adapt
 import { isRecord } from "../../runtime/base/paths.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { compileNative } from "../compile.js";
+import { createShownGuards, type ShownGuards } from "./shown-guards.js";
 
 /** One request to a store, in the store's own language. */
 export interface NativeQuery {
@@ -131,8 +132,8 @@ interface Recording {
 }
 
 /** An adapter without a store. */
-function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], { into, numericClaims: numeric }: Recording): Adapter {
-  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: withClaims(query, numeric), sendable: hasAdapter(backend) });
+function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], named: Shown["named"], { into, numericClaims: numeric }: Recording): Adapter {
+  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: named(withClaims(query, numeric)), sendable: hasAdapter(backend) });
   return {
     health: async () => undefined,
     collections: async () => {
@@ -157,14 +158,14 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
   };
 }
 
-function recordingServices(program: Program, shown: Pick<CallServices, "guard" | "route">, recording: Recording): CallServices {
+function recordingServices(program: Program, { guard, route, named }: Shown, recording: Recording): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
       const backend = program.connections[connection]?.backend;
       const load = backend === undefined ? undefined : program.adapters[backend];
       if (backend === undefined || load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
-      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), recording);
+      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), named, recording);
     },
     async embedder(name) {
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };
@@ -172,7 +173,8 @@ function recordingServices(program: Program, shown: Pick<CallServices, "guard" |
     },
     explain: () => null,
     now: () => 0,
-    ...shown,
+    guard,
+    route,
     once<T>(part: object, make: () => T): T {
       if (!parts.has(part)) parts.set(part, make());
       return parts.get(part) as T;
@@ -180,11 +182,13 @@ function recordingServices(program: Program, shown: Pick<CallServices, "guard" |
   };
 }
 
+type Shown = ShownGuards & Pick<CallServices, "route">;
+
 /** Guards and routes as the query shows them: a reference without a value is shown as the catalog writes it. */
-function shownParts(program: Program, env: Env): Pick<CallServices, "guard" | "route"> {
+function shownParts(program: Program, env: Env): Shown {
   const names = Object.values(program.plans).flatMap((plan) => missingNames(plan, env));
   const values = new Map([...env, ...names.map((name) => [name, `\${${name}}`] as const)]);
-  return { guard: (guard) => fill(guard, values, new Set()) as Filter, route: (route) => fill(route, values, new Set()) as Route };
+  return { ...createShownGuards(values, env), route: (route) => fill(route, values, new Set()) as Route };
 }
 
 /**

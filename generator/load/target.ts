@@ -30,7 +30,8 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
   const path = plan.settings["path"];
   if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
   const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));
-  const types = typesOf(checked.tools.filter(({ name }) => readers.some(([reader]) => reader === name)).flatMap(({ parameters }) => parameters));
+  const tools = checked.tools.filter(({ name }) => readers.some(([reader]) => reader === name));
+  const types = new Map<string, LoadType>([...typesOf(tools.flatMap(({ parameters }) => parameters)), ...tools.flatMap(({ dtypes }) => Object.entries(dtypes))]);
   return {
     path,
     file: resolve(fileURLToPath(base), path),

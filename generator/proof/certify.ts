@@ -137,7 +137,7 @@ function conjunctsOf(filter: unknown): readonly Json[] | null {
   if (filter === undefined) return [];
   if (!isRecord(filter)) return null;
   const keys = Object.keys(filter).sort().join();
-  if (keys === "op,path,value") return [filter];
+  if (keys === "op,path,value" || keys === "dtype,op,path,value") return [filter];
   const children = keys === "and" ? filter["and"] : keys === "or" ? filter["or"] : null;
   if (!Array.isArray(children)) return null;
   const parts = (children as readonly unknown[]).map((child) => conjunctsOf(child));
@@ -146,10 +146,10 @@ function conjunctsOf(filter: unknown): readonly Json[] | null {
   return keys === "and" ? [...first, ...others.flat()] : first.filter((condition) => others.every((branch) => branch.some((other) => same(other, condition))));
 }
 
-function isCondition(conjunct: Json, { path, op, value, mayRefer }: WrittenCondition): boolean {
-  return conjunct["path"] === path && conjunct["op"] === op && (mayRefer ? sameAsWritten(conjunct["value"], value) : same(conjunct["value"], value));
+function isCondition(conjunct: Json, { path, op, value, mayRefer, dtype }: WrittenCondition): boolean {
+  return conjunct["path"] === path && conjunct["op"] === op && conjunct["dtype"] === dtype && (mayRefer ? sameAsWritten(conjunct["value"], value) : same(conjunct["value"], value));
 }
 
-function textOf({ path, op, value }: WrittenCondition): string {
-  return `${path} ${op} ${JSON.stringify(value)}`;
+function textOf({ path, op, value, dtype }: WrittenCondition): string {
+  return `${path} ${op} ${JSON.stringify(value)}${dtype === undefined ? "" : " as a date"}`;
 }

@@ -2,6 +2,8 @@
  * The expressions of `post_filter` steps, read a second time: only those that the check has accepted come here, so this
  * reader has no errors, only trees that differ from the planned one.
  */
+import type { Instants } from "./written.js";
+
 const TOKEN = /\s*(?:(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<quoted>"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*')|(?<name>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)|(?<op>==|!=|>=|<=|[-+*/<>()]))/y;
 const ESCAPES: { readonly [letter: string]: string } = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f", "0": "\0" };
 const BINDING: { readonly [op: string]: number } = { or: 1, and: 2, "==": 4, "!=": 4, ">=": 4, "<=": 4, ">": 4, "<": 4, "+": 5, "-": 5, "*": 6, "/": 6 };
@@ -30,8 +32,14 @@ function named(path: string): object {
   return path.startsWith("params.") ? { param: path.slice("params.".length) } : { field: path };
 }
 
+const COMPARES = /^(?:==|!=|>=|<=|>|<)$/;
+
 /** The tree of an expression, in the form that plans have. */
-export function treeOf(text: string): unknown {
+export function treeOf(text: string, { fields, params }: Instants): unknown {
+  const isDate = (side: unknown): boolean => {
+    const { field, param } = (side ?? {}) as { readonly field?: string; readonly param?: string };
+    return (field !== undefined && field !== "id" && field !== "_id" && fields.has(field)) || (param !== undefined && params.has(param));
+  };
   const tokens = [...tokensOf(text)];
   const opOf = (token: Token | undefined): string => (token !== undefined && "op" in token ? token.op : "");
   const prefix = (): unknown => {
@@ -48,7 +56,8 @@ export function treeOf(text: string): unknown {
     let left = prefix();
     for (let op = opOf(tokens[0]); (BINDING[op] ?? 0) > above; op = opOf(tokens[0])) {
       tokens.shift();
-      left = { op, l: left, r: read(BINDING[op] as number) };
+      const right = read(BINDING[op] as number);
+      left = { op, l: left, r: right, ...(COMPARES.test(op) && (isDate(left) || isDate(right)) ? { dtype: "datetime" } : {}) };
     }
     return left;
   };

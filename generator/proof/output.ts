@@ -3,7 +3,7 @@ import { isRecord } from "../../runtime/base/paths.js";
 import { treeOf } from "./expression.js";
 import type { PlanParts } from "./planned.js";
 import { same } from "./same.js";
-import type { Json, ToolDemand } from "./written.js";
+import { comparesDates, NO_INSTANTS, type Instants, type Json, type ToolDemand } from "./written.js";
 
 type Missing = (branch: string, guard: string) => void;
 
@@ -43,38 +43,36 @@ function reportSteps(demand: ToolDemand, parts: PlanParts, missing: Missing): vo
   const [first = {}, ...others] = demand.steps;
   const retrieve = isRecord(first["retrieve"]) ? first["retrieve"] : {};
   const filter = parts.read?.["filter"];
-  if (!same(filter, filterOf(retrieve["filter"], demand.dates) ?? undefined)) missing("retrieve", "the step's own filter");
+  if (!same(filter, filterOf(retrieve["filter"], demand.instants) ?? undefined)) missing("retrieve", "the step's own filter");
   for (const [index, written] of others.entries()) {
     const step = parts.steps[index] ?? {};
     const [kind = "", body] = Object.entries(written)[0] ?? [];
     const inner = isRecord(body) ? body : {};
     if (step["kind"] !== kind) missing(`steps[${index + 1}]`, `the step '${kind}'`);
     else if (kind === "project" && !same(step["fields"], inner["fields"])) missing(`steps[${index + 1}]`, `the projection to ${JSON.stringify(inner["fields"])}`);
-    else if (kind === "post_filter" && !isExpression(step, inner["expr"])) missing(`steps[${index + 1}]`, `the filter '${String(inner["expr"])}'`);
+    else if (kind === "post_filter" && !isExpression(step, inner["expr"], demand.instants)) missing(`steps[${index + 1}]`, `the filter '${String(inner["expr"])}'`);
   }
   if (parts.steps.length !== others.length) missing("steps", `the ${others.length} written steps and no others`);
 }
 
-/** Operators that do not compare instants. */
-const TEXT_OPS = new Set(["exists", "is_null", "like", "text_match"]);
-
 /** A filter as written in the form of plans: absent where it says nothing, lists of one without their list. */
-function filterOf(written: unknown, dates: ReadonlySet<string>): unknown {
+function filterOf(written: unknown, instants: Instants): unknown {
   if (!isRecord(written)) return null;
   for (const word of ["and", "or"] as const) {
     if (!Array.isArray(written[word])) continue;
-    const children = (written[word] as readonly unknown[]).map((child) => filterOf(child, dates)).filter((child) => child !== null);
+    const children = (written[word] as readonly unknown[]).map((child) => filterOf(child, instants)).filter((child) => child !== null);
     return children.length > 1 ? { [word]: children } : children[0] ?? null;
   }
   const { path, op = "eq", value, param } = written;
   if (path === undefined) return null;
   const named = param ?? (isRecord(value) ? value["param"] ?? value["$param"] : undefined);
-  if (named === undefined) return { path, op, value };
-  const isDate = dates.has(String(named)) && !TEXT_OPS.has(String(op));
+  if (named === undefined) return { path, op, value, ...(comparesDates(instants.fields, path, op, value) ? { dtype: "datetime" } : {}) };
+  // What the argument is decides, whatever the field is.
+  const isDate = instants.params.has(String(named)) && !NO_INSTANTS.has(String(op));
   return { path, op, param: named, ...(isDate ? { dtype: "datetime" } : {}) };
 }
 
 /** The text is the written one, and the tree is the one of that text. */
-function isExpression({ text, expr }: Json, written: unknown): boolean {
-  return typeof written === "string" && text === written && same(expr, treeOf(written));
+function isExpression({ text, expr }: Json, written: unknown, instants: Instants): boolean {
+  return typeof written === "string" && text === written && same(expr, treeOf(written, instants));
 }

@@ -29,7 +29,7 @@ const KEYS: { readonly [kind: string]: readonly string[] } = {
   output: ["fields", "id", "score", "redact", "max_field_length", "truncate_suffix"],
   post_filter: ["kind", "expr", "text"],
   group_by: ["kind", "keys", "per_group"],
-  sort: ["kind", "by", "desc", "nulls"],
+  sort: ["kind", "by", "desc", "nulls", "dtype"],
   project: ["kind", "fields"],
 };
 

@@ -15,6 +15,14 @@ export interface WrittenCondition {
   readonly value: unknown;
   /** The value may hold references: it is a default of built-in tools. */
   readonly mayRefer: boolean;
+  /** The comparison is one of points in time. */
+  readonly dtype: "datetime" | undefined;
+}
+
+/** What a tool reads that is a point in time. */
+export interface Instants {
+  readonly fields: ReadonlySet<string>;
+  readonly params: ReadonlySet<string>;
 }
 
 /** What one place that reads a store has to show. */
@@ -40,8 +48,7 @@ export interface ToolDemand {
   readonly read: ReadDemand;
   /** By parameter. */
   readonly directories: ReadonlyMap<string, ReadDemand & { readonly field: string }>;
-  /** Parameters whose values are instants. */
-  readonly dates: ReadonlySet<string>;
+  readonly instants: Instants;
   /** The catalog's `output` block; defaults of the schema where a key is absent. */
   readonly output: Json;
   readonly limits: { readonly default: number; readonly max: number };
@@ -64,18 +71,41 @@ export function demandsOf(catalog: Json): readonly ToolDemand[] {
 function ownTool(tool: Json, at: Path, catalog: Json): ToolDemand {
   const kind = text(tool["kind"], "search");
   const steps = kind === "pipeline" ? list(tool["steps"]).map(rec) : [];
-  const retrieve = steps.map((step) => step["retrieve"]).find(isRecord);
-  const target = rec(kind === "pipeline" ? rec(retrieve)["target"] : tool["target"]);
-  const read: ReadDemand = {
-    connection: text(target["connection"]), collection: text(target["collection"]),
-    conditions: conditionsOf(tool["static_filters"], false), tenant: tenantOf(catalog), access: accessOf(catalog),
-  };
+  const target = rec(targetOf(tool));
+  const [connection, collection] = [text(target["connection"]), text(target["collection"])];
+  const fields = datesFor(tool["dtypes"], datesIn(catalog, connection, collection));
+  const read: ReadDemand = { connection, collection, conditions: conditionsOf(tool["static_filters"], false, fields), tenant: tenantOf(catalog), access: accessOf(catalog) };
   const output = rec(tool["output"]);
-  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read), dates: datesOf(tool), output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
+  const params = new Set(list(tool["parameters"]).map(rec).filter(({ dtype }) => dtype === "datetime").map(({ name }) => text(name)));
+  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read, fields, catalog), instants: { fields, params }, output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
 }
 
-function datesOf(tool: Json): ReadonlySet<string> {
-  return new Set(list(tool["parameters"]).map(rec).filter(({ dtype }) => dtype === "datetime").map(({ name }) => text(name)));
+/** Paths that `dtypes` calls datetime. */
+function datesOf(dtypes: unknown): readonly string[] {
+  return Object.entries(rec(dtypes)).flatMap(([path, dtype]) => (dtype === "datetime" ? [path] : []));
+}
+
+/** A tool's own `dtypes` before what is said of its collection. */
+function datesFor(dtypes: unknown, said: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...[...said].filter((path) => !Object.hasOwn(rec(dtypes), path)), ...datesOf(dtypes)]);
+}
+
+/** Fields of a collection that a filtering parameter, or `dtypes`, of any tool calls points in time. */
+function datesIn(catalog: Json, connection: string, collection: string): ReadonlySet<string> {
+  const readers = list(catalog["tools"]).map(rec).filter((tool) => {
+    const target = rec(targetOf(tool));
+    return target["connection"] === connection && target["collection"] === collection;
+  });
+  return new Set(readers.flatMap((tool) => [
+    ...list(tool["parameters"]).map(rec).filter(({ dtype, path, op }) => dtype === "datetime" && (path ?? op ?? null) !== null).map(({ path, name }) => text(path, text(name))),
+    ...datesOf(tool["dtypes"]),
+  ]));
+}
+
+/** What a tool reads: a pipeline says it in its retrieve step. */
+function targetOf(tool: Json): unknown {
+  if (text(tool["kind"], "search") !== "pipeline") return tool["target"];
+  return rec(list(tool["steps"]).map((step) => rec(step)["retrieve"]).find(isRecord))["target"];
 }
 
 function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["limits"] {
@@ -85,13 +115,14 @@ function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["lim
 }
 
 /** Names that a directory offers are rows too: those of the tool's own collection pass its filters. */
-function directoriesOf(tool: Json, read: ReadDemand): ToolDemand["directories"] {
+function directoriesOf(tool: Json, read: ReadDemand, fields: ReadonlySet<string>, catalog: Json): ToolDemand["directories"] {
   return new Map(list(tool["parameters"]).map(rec).filter(({ resolve }) => rec(resolve)["kind"] === "directory").map((parameter) => {
     const resolve = rec(parameter["resolve"]);
     const connection = text(resolve["connection"], read.connection);
     const collection = typeof resolve["collection"] === "string" ? resolve["collection"] : read.collection;
-    const inherited = connection === read.connection && collection === read.collection ? read.conditions : [];
-    const conditions = [...inherited, ...conditionsOf(resolve["static_filters"], false)];
+    const isOwn = connection === read.connection && collection === read.collection;
+    const dates = isOwn ? fields : datesIn(catalog, connection, String(collection));
+    const conditions = [...(isOwn ? read.conditions : []), ...conditionsOf(resolve["static_filters"], false, dates)];
     return [text(parameter["name"]), { connection, collection, conditions, tenant: read.tenant, access: read.access, field: text(resolve["field"], "name") }];
   }));
 }
@@ -107,23 +138,37 @@ function builtinTools(connection: string, written: Json, catalog: Json): readonl
   const defaults = rec(written["builtin_defaults"]);
   const allowed = Array.isArray(defaults["collections"]) ? defaults["collections"].map(String) : null;
   const [only] = allowed ?? [];
+  const isFixed = allowed?.length === 1 && only !== undefined;
+  const fields = datesFor(defaults["dtypes"], isFixed ? datesIn(catalog, connection, only) : new Set());
   const read: ReadDemand = {
-    connection, collection: allowed?.length === 1 && only !== undefined ? only : { arg: "collection", allowed },
-    conditions: conditionsOf(defaults["static_filters"], true), tenant: tenantOf(catalog), access: accessOf(catalog),
+    connection, collection: isFixed ? only : { arg: "collection", allowed },
+    conditions: conditionsOf(defaults["static_filters"], true, fields), tenant: tenantOf(catalog), access: accessOf(catalog),
   };
   const output = rec(defaults["output"]);
   const stated = isRecord(defaults["output"]);
   return BUILTINS.filter(([builtin]) => rec(written["builtin_tools"])[builtin] === true).map(([builtin, kind, name]) => ({
-    name: name(connection), at: ["connections", connection, "builtin_tools", builtin], kind, read, directories: new Map(), dates: new Set(), output,
+    name: name(connection), at: ["connections", connection, "builtin_tools", builtin], kind, read, directories: new Map(), instants: { fields, params: new Set() }, output,
     limits: limitsOf(output, builtin === "get_by_id" && !stated ? { default: 1, max: 1 } : { default: 10, max: 50 }), steps: [],
   }));
 }
 
 const OPPOSITE: { readonly [op: string]: string } = { eq: "ne", ne: "eq", in: "nin", nin: "in", lt: "gte", gte: "lt", gt: "lte", lte: "gt" };
 
+/** Operators that compare no points in time. */
+export const NO_INSTANTS: ReadonlySet<string> = new Set(["exists", "is_null", "like", "text_match"]);
+
+/** Whether a comparison of a field with a value is one of points in time; null is none, and record ids are texts. */
+export function comparesDates(fields: ReadonlySet<string>, path: unknown, op: unknown, value: unknown): boolean {
+  return typeof path === "string" && fields.has(path) && path !== "id" && path !== "_id" && !NO_INSTANTS.has(String(op)) && value !== null;
+}
+
 /** A list or `must` as written, each entry of `must_not` turned into its opposite. */
-function conditionsOf(written: unknown, mayRefer: boolean): readonly WrittenCondition[] {
-  const condition = (entry: Json): WrittenCondition => ({ path: text(entry["path"]), op: text(entry["op"], "eq"), value: entry["value"], mayRefer });
+function conditionsOf(written: unknown, mayRefer: boolean, dates: ReadonlySet<string>): readonly WrittenCondition[] {
+  const condition = (entry: Json): WrittenCondition => {
+    const { value } = entry;
+    const [path, op] = [text(entry["path"]), text(entry["op"], "eq")];
+    return { path, op, value, mayRefer, dtype: comparesDates(dates, path, op, value) ? "datetime" : undefined };
+  };
   const must = Array.isArray(written) ? (written as readonly unknown[]) : list(rec(written)["must"]);
   const mustNot = list(rec(written)["must_not"]);
   return [

@@ -41,6 +41,8 @@ export interface GuardCondition {
   readonly path: string;
   readonly op: Op;
   readonly value: GuardOperand;
+  /** The field is a point in time and is compared as one. */
+  readonly dtype?: "datetime";
 }
 
 export type GuardOperand = Operand | TextReference | readonly (Scalar | TextReference)[];
@@ -256,16 +258,22 @@ export type Expr =
   | { readonly param: string }
   | { readonly not: Expr }
   | { readonly neg: Expr }
-  | { readonly op: "or" | "and" | "==" | "!=" | ">=" | "<=" | ">" | "<" | "+" | "-" | "*" | "/"; readonly l: Expr; readonly r: Expr };
+  | {
+      readonly op: "or" | "and" | "==" | "!=" | ">=" | "<=" | ">" | "<" | "+" | "-" | "*" | "/";
+      readonly l: Expr;
+      readonly r: Expr;
+      /** A comparison of points in time. */
+      readonly dtype?: "datetime";
+    };
 
 export type PipelineStep =
   | { readonly kind: "post_filter"; readonly expr: Expr; readonly text: string }
   | {
       readonly kind: "group_by";
       readonly keys: readonly string[];
-      readonly per_group?: { readonly sort_by: string; readonly desc: boolean; readonly take: number | { readonly param: string } };
+      readonly per_group?: { readonly sort_by: string; readonly desc: boolean; readonly dtype?: "datetime"; readonly take: number | { readonly param: string } };
     }
-  | { readonly kind: "sort"; readonly by: string; readonly desc: boolean; readonly nulls: "first" | "last" }
+  | { readonly kind: "sort"; readonly by: string; readonly desc: boolean; readonly nulls: "first" | "last"; readonly dtype?: "datetime" }
   | { readonly kind: "project"; readonly fields: readonly string[] };
 
 export interface PipelinePlan extends TimedPlan {

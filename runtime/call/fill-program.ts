@@ -1,7 +1,8 @@
 /** A program with the values of its environment: every reference that the compiler left open is filled here, at start. */
 import type { Program, ServePlan } from "../abi/call.js";
 import { ToolError } from "../abi/errors.js";
-import type { Filter } from "../abi/filter.js";
+import { comparesInstants, toList, type Filter } from "../abi/filter.js";
+import { INSTANT_FORM, parseInstant } from "../base/instant.js";
 import type { Route } from "../adapters/adapter.js";
 import type { ConnectionPlan, EmbeddingPlan, Guard, Json, RoutePlan, ToolPlan } from "../abi/plan.js";
 import { fill, hasReferences, type Env } from "../abi/references.js";
@@ -36,12 +37,13 @@ export function fillProgram(program: Open, env: Env): FilledProgram {
     const names = [...missing].sort();
     throw new ToolError("missing_env", `no value for ${names.join(", ")}: add the line ${names[0]}=value to the file given with --env FILE`, { names });
   }
-  const guard = open.length === 0 ? (part: Guard) => part as Filter : filler<Guard, Filter>(env);
+  const guard = open.length === 0 ? (part: Guard) => part as Filter : filler<Guard, Filter>(env, checkDates);
+  for (const part of Object.values(program.plans).flatMap(guardsOf)) guard(part);
   return { connections, embeddings, settings, guard, route: filler<RoutePlan, Route>(env) };
 }
 
 /** Filled by content, once for each part: a handler may hold another copy of the plan than the program does. */
-function filler<Part extends object, Filled>(env: Env): (part: Part) => Filled {
+function filler<Part extends object, Filled>(env: Env, check: (filled: Filled) => void = () => {}): (part: Part) => Filled {
   const filled = new WeakMap<Part, Filled>();
   return (part) => {
     const before = filled.get(part);
@@ -50,17 +52,33 @@ function filler<Part extends object, Filled>(env: Env): (part: Part) => Filled {
     const made = fill(part, env, missing) as Filled;
     // Fails closed: a part that is not one of the program's may need a value that was not asked for at start.
     if (missing.size > 0) throw new ToolError("missing_env", `no value for ${[...missing].join(", ")}`);
+    check(made);
     filled.set(part, made);
     return made;
   };
+}
+
+/** A guard that compares points in time needs one: `ne` of anything else would let every row through. */
+function checkDates(filter: Filter): void {
+  if ("and" in filter) return filter.and.forEach(checkDates);
+  if ("or" in filter) return filter.or.forEach(checkDates);
+  if (!comparesInstants(filter) || toList(filter.value).every((one) => typeof one === "string" && parseInstant(one) !== null)) return;
+  throw new ToolError("tds_invalid", `a static filter compares '${filter.path}' with a value of the environment that is not ${INSTANT_FORM}`);
+}
+
+/** Every guard of a tool's plan. */
+function guardsOf(plan: ToolPlan): readonly Guard[] {
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  const directories = "bind" in read ? read.bind.map(({ resolve }) => resolve?.guard) : [];
+  return [read.guard, ...directories].filter((guard) => guard !== undefined);
 }
 
 /** Everything of a tool's plan that may hold references. */
 function openPartsOf(plan: ToolPlan): readonly unknown[] {
   if (plan.kind === "meta") return [plan.guard, plan.route];
   const read = plan.kind === "pipeline" ? plan.retrieve : plan;
-  const directories = read.bind.flatMap(({ resolve }) => [resolve?.guard, resolve?.route]);
+  const directories = read.bind.map(({ resolve }) => resolve?.route);
   const query = "query" in read ? read.query?.expand?.config : undefined;
   const rerank = "rerank" in plan ? plan.rerank?.config : undefined;
-  return [read.guard, read.route, query, rerank, ...directories];
+  return [...guardsOf(plan), read.route, query, rerank, ...directories];
 }

@@ -161,6 +161,14 @@ test("CSV texts are read as the types of the catalog's parameters and of --types
     assert.deepEqual(await rows(), [{ name: "x", size: 12, made: "1998-06-12", price: 1.5, _id: "1" }]);
   }));
 
+test("values are read as the types that dtypes of a tool writes", () =>
+  inProject(async ({ write, load, rows }) => {
+    write("tools.yaml", `${catalog()}    dtypes: { price: float, sold: datetime, size: keyword }\n`);
+    write("a.csv", "name,size,sold,price\nx,12,Jun 12 1998,1.50\n");
+    assert.equal((await load("a.csv")).code, EXIT.OK);
+    assert.deepEqual(await rows(), [{ name: "x", size: "12", sold: "1998-06-12", price: 1.5, _id: "1" }]);
+  }));
+
 test("standard input is read by what it holds", () =>
   inProject(async ({ loadWith, rows }) => {
     const ended = await loadWith({ stdin: '[{"a":1},\n{"a":2}]' }, () => undefined, "-", "--collection", "things");

@@ -243,6 +243,26 @@ test("a required argument's choices are a guard: one more member weakens isolati
   assert.deepEqual(between(tool(["sales", "hr"]), tool(["sales"])), [`${B} count_it argument dept`]);
 });
 
+test("a guard that compared texts and compares dates, or the reverse, is another guard; other spellings of its dates are not", () => {
+  const tool = (dtypes: object, value: string, op = "gte"): object => ({ tools: [{ ...COUNT, kind: "scroll", static_filters: [{ path: "due", op, value }], dtypes }] });
+  const dates = { due: "datetime" };
+  const weakened = (old: object, next: object): boolean => between(old, next).includes(`${W} count_it guard`);
+  assert.ok(weakened(tool({}, "2026-04-13"), tool(dates, "2026-04-13")));
+  assert.ok(weakened(tool(dates, "2026-04-13"), tool({}, "2026-04-13")));
+  assert.ok(weakened(tool(dates, "2026-04-13"), tool(dates, "2026-04-13T00:00:00+02:00")));
+  assert.ok(!weakened(tool(dates, "2026-04-13"), tool(dates, "2026-04-13T00:00:00Z")));
+  assert.ok(!weakened(tool(dates, "2026-04-13T00:00:00+02:00"), tool(dates, "2026-04-13")));
+});
+
+test("an expression or a sort that compares dates where it compared texts is reported", () => {
+  const pipeline = (dtypes: object): object => ({
+    tools: [{ name: "top_docs", kind: "pipeline", description: COUNT.description, dtypes, steps: [{ retrieve: { target: COUNT.target } }, { post_filter: { expr: "due > '2026-04-13'" } }, { sort: { by: "made" } }] }],
+  });
+  assert.deepEqual(between(pipeline({}), pipeline({ due: "datetime" })), [`${W} top_docs post_filter`, `${H} top_docs steps`]);
+  assert.deepEqual(between(pipeline({}), pipeline({ made: "datetime" })), [`${H} top_docs steps`]);
+  assert.deepEqual(between(pipeline({}), pipeline({ other: "integer" })), []);
+});
+
 test("another name for a connection, a tool or a path is no weakening where nothing more is reached", () => {
   const renamed = { connections: { other: { backend: "sqlite", path: "a.db" } }, tools: [{ ...COUNT, target: { connection: "other", collection: "docs" } }] };
   assert.ok(!between({ tools: [COUNT] }, renamed).some((change) => change.startsWith(`${W} count_it`)));

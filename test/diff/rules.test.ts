@@ -14,17 +14,28 @@ const test = suite("diff rules");
 
 const scalar = fc.constantFrom<string | number | boolean | null>("a", "b", "", "10", 0, 1, 2, -1, 1.5, true, false, null);
 const operand = fc.oneof(scalar, fc.array(scalar, { minLength: 1, maxLength: 3 }));
-const condition: fc.Arbitrary<Condition> = fc
+/** Dates beside texts that are none. */
+const dated = fc.constantFrom("2026-04-13", "2026-04-13T00:00:00Z", "2026-04-13T02:00:00+02:00", "2026-04-13T00:00:00.5Z", "2026-04-12T23:59:59Z", "2030-01-01", "soon");
+const onDates: fc.Arbitrary<Condition> = fc
+  .record({
+    path: fc.constantFrom("x", "y"),
+    op: fc.constantFrom("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists", "is_null", "contains_any", "contains_all"),
+    value: fc.oneof(dated, fc.array(dated, { minLength: 1, maxLength: 3 })),
+    dtype: fc.constantFrom("datetime", undefined),
+  })
+  .map(({ dtype, ...each }) => (dtype === undefined ? each : { ...each, dtype }) as Condition);
+const plain: fc.Arbitrary<Condition> = fc
   .record({
     path: fc.constantFrom("x", "y", "id"),
     op: fc.constantFrom("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists", "is_null", "contains_any", "contains_all", "like", "text_match"),
     value: operand,
   })
   .map((each) => each as Condition);
+const condition = fc.oneof(plain, onDates);
 const filter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((tie) => ({
   filter: fc.oneof({ maxDepth: 2 }, condition, fc.record({ and: fc.array(tie("filter"), { maxLength: 3 }) }), fc.record({ or: fc.array(tie("filter"), { minLength: 1, maxLength: 3 }) })),
 })).filter;
-const stored = fc.oneof(scalar, fc.constant(undefined), fc.array(scalar, { maxLength: 3 }), fc.constant({ deep: 1 }));
+const stored = fc.oneof(scalar, dated, fc.array(dated, { maxLength: 3 }), fc.constant(undefined), fc.array(scalar, { maxLength: 3 }), fc.constant({ deep: 1 }));
 const row = fc.record({ x: stored, y: stored, _id: fc.constantFrom<string | number>("a", "10", 10, 1) });
 
 test("what is called implied holds for every row that passes the guard", () => {
@@ -53,6 +64,14 @@ test("implications that reviewers expect are seen", () => {
     return { path, op, value: JSON.parse(value) as Condition["value"] };
   };
   for (const [held, wanted, want] of table) assert.equal(impliedBy([read(held)], read(wanted)), want, `${held} ⇒ ${wanted}`);
+  const dates: readonly (readonly [held: string, wanted: string, want: boolean])[] = [
+    ['a gte "2026-04-13T00:00:00Z"', 'a gte "2026-04-13"', true], ['a gte "2026-04-13"', 'a gte "2026-04-13T02:00:00+02:00"', true], ['a gt "2026-04-12"', 'a gt "2026-04-13T00:00:00Z"', false],
+    ['a eq "2026-04-13"', 'a in ["2026-04-13T00:00:00Z"]', true], ['a lt "2026-04-13T00:00:00+02:00"', 'a lt "2026-04-13"', true], ['a gte "2026-04-13"', "a exists true", true],
+  ];
+  const onInstants = (text: string): Condition => ({ ...read(text), dtype: "datetime" });
+  for (const [held, wanted, want] of dates) assert.equal(impliedBy([onInstants(held)], onInstants(wanted)), want, `${held} ⇒ ${wanted} as dates`);
+  assert.equal(impliedBy([onInstants('a gte "2026-04-13"')], read('a gte "2026-04-13"')), false, "a date is not a text");
+  assert.equal(impliedBy([read('a gte "2026-04-13"')], onInstants('a gte "2026-04-13"')), false, "a text is not a date");
 });
 
 test("any JSON value reads back from the literal it was printed as", () => {

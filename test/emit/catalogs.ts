@@ -29,7 +29,7 @@ function everyday(): Checked {
       kind: "pipeline", target: null, 
       parameters: [
         parameter("per", { dtype: "integer", default: 2 }),
-        parameter("studio", { path: "studio", op: "eq", resolve: { kind: "directory", connection: null, collection: null, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: { must: [], mustNot: [] } } }),
+        parameter("studio", { path: "studio", op: "eq", resolve: { kind: "directory", connection: null, collection: null, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, dates: [], staticFilters: { must: [], mustNot: [] } } }),
       ],
       staticFilters: { must: [{ path: "public", op: "eq", value: true, at }], mustNot: [] },
       steps: [

@@ -28,7 +28,7 @@ export function connection(name: string, over: Partial<ResolvedConnection> = {})
   return {
     name, at: ["connections", name], backend: "sqlite", settings: { path: `./${name}.db` }, credentials: { provider: "env", fields: {} },
     builtins: { semantic_search: false, get_by_id: false, count: false, list_collections: false },
-    builtinDefaults: { collections: null, staticFilters: { must: [], mustNot: [] }, output: null, descriptions: {} },
+    builtinDefaults: { collections: null, staticFilters: { must: [], mustNot: [] }, output: null, descriptions: {}, dtypes: {} },
     ...over,
   };
 }
@@ -37,7 +37,7 @@ export function tool(name: string, over: Partial<ResolvedTool> = {}): ResolvedTo
   return {
     at: [], origin: "user", name, kind: "search", description: `Find things with ${name}. Use when things are needed.`,
     target: { connection: "main", collection: "things", at: [] }, query: null, parameters: [],
-    staticFilters: { must: [], mustNot: [] }, steps: [], output: output(), rerank: null, deadlineS: null, ...over,
+    staticFilters: { must: [], mustNot: [] }, dtypes: {}, dates: [], steps: [], output: output(), rerank: null, deadlineS: null, ...over,
   };
 }
 

@@ -32,7 +32,7 @@ const SAMPLE = tool("sample", {
     parameter("ints", { path: "n", dtype: "integer", op: "in", max: 5, required: true }),
     parameter("dir", {
       path: "c", op: "eq", enum: ["Acme"],
-      resolve: { kind: "directory", connection: null, collection: null, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: { must: [], mustNot: [] } },
+      resolve: { kind: "directory", connection: null, collection: null, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, dates: [], staticFilters: { must: [], mustNot: [] } },
     }),
   ],
 });

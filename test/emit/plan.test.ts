@@ -102,7 +102,7 @@ test("a namespace or a native tenant of the connection is a route of the plan", 
 });
 
 test("a directory parameter knows where to look and which members need no look", () => {
-  const resolve = { kind: "directory", connection: null, collection: "names", field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: { must: [], mustNot: [] } } as const;
+  const resolve = { kind: "directory", connection: null, collection: "names", field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, dates: [], staticFilters: { must: [], mustNot: [] } } as const;
   const { bind } = planOf("find_it", { parameters: [parameter("client", { path: "client", op: "eq", enum: ["Acme"], resolve })] }) as { bind: unknown };
   assert.deepEqual(bind, [{
     arg: "client", path: "client", op: "eq",
@@ -112,7 +112,7 @@ test("a directory parameter knows where to look and which members need no look",
 
 test("a directory's own filters guard it, beside the tool's where it is the tool's own collection", () => {
   const filters = (path: string) => ({ must: [{ path, op: "eq", value: 1, at: [] }], mustNot: [{ path: `${path}_out`, op: "eq", value: 2, at: [] }] }) as const;
-  const directory = (collection: string | null) => ({ kind: "directory", connection: null, collection, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, staticFilters: filters("b") }) as const;
+  const directory = (collection: string | null) => ({ kind: "directory", connection: null, collection, field: "name", minConfidence: 0.72, maxCandidates: 5000, cacheTtlS: 600, dates: [], staticFilters: filters("b") }) as const;
   const guardOf = (collection: string | null): unknown => {
     const { bind } = planOf("find_it", { staticFilters: filters("a"), parameters: [parameter("client", { path: "client", op: "eq", resolve: directory(collection) })] }) as { bind: readonly Binding[] };
     return bind[0]?.resolve?.guard;

@@ -27,7 +27,7 @@ const ABI = "runtime/{abi,base}/*.ts";
 const PROVIDERS = "runtime/{embed,rerank,expand}";
 const DESCRIPTORS = "runtime/{adapters,embed,rerank,expand}/descriptors.ts";
 /** Compiler files that belong to no phase. */
-const SHARED = "generator/{ir,diagnostics,host,bug,expression,literal-reader}.ts";
+const SHARED = "generator/{ir,diagnostics,host,bug,expression,dates,literal-reader}.ts";
 
 export const RULES: readonly Rule[] = [
   {

@@ -58,3 +58,39 @@ tools:
 
 /** The same with document access by each kind of rule. */
 export const ACCESS_GUARDED = GUARDED.replace("security: { ", "security: { document_acl: { combine: any, rules: [{ any_of: { claim: groups, field: allowed } }, { equals: { claim: sub, field: owner } }, { at_most: { claim: clearance, field: level } }] }, ");
+
+/** Guards, filters and expressions that compare points in time, said by dtypes, by parameters and by another tool. */
+export const DATED = `tds_version: "2"
+connections:
+  main:
+    backend: sqlite
+    path: a.db
+    builtin_tools: { semantic_search: true, list_collections: true }
+    builtin_defaults: { collections: [articles], dtypes: { made: datetime }, static_filters: { must: [{ path: made, op: gte, value: "\${SINCE}" }], must_not: [{ path: due, op: in, value: [2026-04-13, 2026-04-14T08:00:00Z] }] } }
+defaults: { embedding: local/hashing-256 }
+tools:
+  - name: search_it
+    description: Search the articles by meaning, for any question at all.
+    target: { connection: main, collection: articles }
+    query: { param: q }
+    static_filters: { must: [{ path: due, op: gt, value: 2026-04-13 }, { path: note, op: exists, value: true }], must_not: [{ path: due, op: gt, value: 2030-01-01 }, { path: due, value: null }] }
+    parameters:
+      - { name: due, dtype: datetime, op: lte }
+      - { name: author, path: author, resolve: { kind: directory, field: author, static_filters: [{ path: due, op: lt, value: 2027-01-01 }] } }
+      - { name: owner, path: owner, resolve: { kind: directory, collection: people, static_filters: [{ path: born, op: lt, value: 2000-01-01 }] } }
+  - name: group_it
+    kind: pipeline
+    description: The best articles of each author, for an overview of all.
+    dtypes: { made: datetime }
+    parameters: [{ name: since, dtype: datetime, default: 2026-01-01 }]
+    static_filters: [{ path: due, op: ne, value: 2026-04-13 }]
+    steps:
+      - retrieve: { target: { connection: main, collection: articles }, filter: { or: [{ path: made, op: lt, value: 2026-04-13 }, { path: seen, op: gte, param: since }] } }
+      - post_filter: { expr: "due > '2026-01-01' and not (made <= params.since or x == 1)" }
+      - sort: { by: due }
+  - name: list_people
+    kind: scroll
+    description: List the people who write articles, in the order of their ids.
+    target: { connection: main, collection: people }
+    dtypes: { born: datetime }
+`;

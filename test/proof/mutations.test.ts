@@ -7,7 +7,7 @@ import { printed } from "../emit/printed.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { compiled } from "../phases/source.js";
-import { ACCESS_GUARDED, GUARDED } from "./guarded.js";
+import { ACCESS_GUARDED, DATED, GUARDED } from "./guarded.js";
 import { mutationsOf } from "./mutations.js";
 
 const test = suite("mutations");
@@ -17,7 +17,7 @@ function catalogs(): readonly (readonly [name: string, text: string])[] {
   const folders = ["specs/examples", "test/golden/emit"].flatMap((home) => readdirSync(repo(home)).map((folder) => `${home}/${folder}/tools.yaml`));
   const projects = readdirSync(repo("test/golden/projects")).filter((name) => name.endsWith(".yaml")).map((name) => `test/golden/projects/${name}`);
   const texts = [...folders, ...projects].filter((path) => existsSync(repo(path))).map((path) => [path, readFileSync(repo(path), "utf8")] as const);
-  return [["guarded", GUARDED], ["guarded by document access", ACCESS_GUARDED], ...texts];
+  return [["guarded", GUARDED], ["guarded by document access", ACCESS_GUARDED], ["dated", DATED], ...texts];
 }
 
 test("no guard can be removed, weakened or changed in a printed plans.ts", async () => {
@@ -37,6 +37,10 @@ test("no guard can be removed, weakened or changed in a printed plans.ts", async
   assert.deepEqual(survivors, []);
   assert.ok(tried > 800, `${tried} mutations`);
 }, { timeoutMs: 120_000 });
+
+test("the catalogs made for this run compile, so that their guards are tried", () => {
+  for (const text of [GUARDED, DATED]) assert.notEqual(compiled(text, { unfilled: true }).value, null);
+});
 
 test("a text that Node and the proof could read differently is not certified", async () => {
   const { value } = compiled(GUARDED, { unfilled: true });

@@ -2,6 +2,7 @@
 import { COMPARISON_OPS, type Condition, type Filter, type Op, type Operand } from "../../../runtime/abi/filter.js";
 import { fill } from "../../../runtime/abi/references.js";
 import { CAPABILITIES, type Capabilities } from "../../../runtime/adapters/capabilities.js";
+import { conditionDtype } from "../../dates.js";
 import { show, type Reporter } from "../../diagnostics.js";
 import type { Path, ResolvedCondition, ResolvedConnection, ResolvedParameter, ResolvedStaticFilters } from "../../ir.js";
 import { refusal } from "../native.js";
@@ -45,18 +46,26 @@ export const staticFilters: Rule = (subject, reporter) => {
   for (const { tool, connection } of readsOf(subject)) {
     if (tool.origin !== "user") continue;
     const { must, mustNot } = tool.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(written(condition), condition.at, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(typed(written(condition), tool.dates), condition.at, connection, tool.name, reporter);
   }
   for (const { tool, resolve, connection } of directoriesOf(subject)) {
     if (connection === null) continue;
     const { must, mustNot } = resolve.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(written(condition), condition.at, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(typed(written(condition), resolve.dates), condition.at, connection, tool.name, reporter);
   }
   for (const connection of subject.catalog.connections) {
     const { must, mustNot } = connection.builtinDefaults.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(filled(condition), condition.at, connection, null, reporter);
+    // Built-ins of one connection have the same dates; without any, what dtypes says.
+    const dates = subject.catalog.tools.find(({ origin, target }) => origin !== "user" && target?.connection === connection.name)?.dates ?? [];
+    for (const condition of [...must, ...mustNot]) checkCondition(typed(filled(condition), dates), condition.at, connection, null, reporter);
   }
 };
+
+/** A condition as a plan will have it: on a point in time, or as typed. */
+function typed(condition: Condition, dates: readonly string[]): Condition {
+  const dtype = conditionDtype(condition, dates);
+  return dtype === undefined ? condition : { ...condition, dtype };
+}
 
 /** A condition of a tool or a directory: references are not allowed there, so an object is no operand, whatever it looks like. */
 function written({ path, op, value }: ResolvedCondition): Condition {
@@ -98,7 +107,7 @@ export const retrieveFilters: Rule = (subject, reporter) => {
         const value = "param" in leaf ? sampleOperand(parameter, leaf.op) : leaf.value;
         const want = operandProblem(leaf.op, value);
         if (want !== null) reporter.report("TS0216", { op: leaf.op, want, got: show(value) }, { path: at }, { tool: tool.name });
-        else checkCondition({ path: leaf.path, op: leaf.op, value, ...dtypeOf(parameter) }, at, connection, tool.name, reporter);
+        else checkCondition("param" in leaf ? { path: leaf.path, op: leaf.op, value, ...dtypeOf(parameter) } : typed(leaf, tool.dates), at, connection, tool.name, reporter);
       }
     }
   }

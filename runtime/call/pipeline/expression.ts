@@ -2,10 +2,12 @@
  * What post_filter expressions mean. A row keeps its place only where its expression is true.
  * null is contagious in arithmetic, and no comparison with it holds, not even `null == null`; `and`, `or` and `not`
  * take it for false. Numbers meet numbers and texts texts; a text that is written like a number meets numbers too.
+ * A comparison of points in time compares instants, whatever their spelling.
  */
 import type { CallArgs } from "../../abi/call.js";
 import { ToolError } from "../../abi/errors.js";
 import { compareText, type Row, type Scalar } from "../../abi/filter.js";
+import { instantKey } from "../../base/instant.js";
 import { readField } from "../../base/paths.js";
 import type { Expr } from "../../abi/plan.js";
 
@@ -38,13 +40,20 @@ export function evaluateExpr(expr: Expr, row: Row, scope: ExprScope): Scalar {
     case "*":
     case "/":
       return calculate(expr.op, evaluateExpr(expr.l, row, scope), evaluateExpr(expr.r, row, scope));
-    default:
-      return compare(expr.op, evaluateExpr(expr.l, row, scope), evaluateExpr(expr.r, row, scope), scope);
+    default: {
+      const [l, r] = [evaluateExpr(expr.l, row, scope), evaluateExpr(expr.r, row, scope)];
+      return expr.dtype === undefined ? compare(expr.op, l, r, scope) : compare(expr.op, instantOf(l), instantOf(r), scope);
+    }
   }
 }
 
 function scalarOf(value: unknown): Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+}
+
+/** A point in time as a text that sorts; what is none reads as null. */
+function instantOf(value: Scalar): Scalar {
+  return typeof value === "string" ? instantKey(value) : null;
 }
 
 function argument(name: string, args: CallArgs): Scalar {

@@ -1,6 +1,7 @@
 /** The steps of a pipeline after its retrieve: pure functions from rows to rows. Paths may be dotted everywhere. */
 import type { CallArgs } from "../../abi/call.js";
 import { compareText, type Row } from "../../abi/filter.js";
+import { instantKey } from "../../base/instant.js";
 import { readField } from "../../base/paths.js";
 import type { PipelineStep } from "../../abi/plan.js";
 import { type ExprScope, isKept } from "./expression.js";
@@ -16,7 +17,7 @@ export function runStep(step: PipelineStep, rows: readonly Row[], scope: ExprSco
     case "group_by":
       return groupRows(step, rows, scope.args);
     case "sort":
-      return sortRows(rows, step.by, step.desc, step.nulls);
+      return sortRows(rows, step, step.by);
     case "project":
       return projectRows(rows, step.fields);
     default:
@@ -38,7 +39,7 @@ function groupRows(step: PipelineStep & { kind: "group_by" }, rows: readonly Row
   const keys = step.keys.filter((key) => hasField(rows, key));
   if (keys.length === 0) return rows;
   const { per_group: perGroup } = step;
-  const sorted = perGroup === undefined ? rows : sortRows(rows, perGroup.sort_by, perGroup.desc, "last");
+  const sorted = perGroup === undefined ? rows : sortRows(rows, { ...perGroup, nulls: "last" }, perGroup.sort_by);
   const groups = new Map<string, Row[]>();
   for (const row of sorted) {
     const key = JSON.stringify(keys.map((path) => readField(row, path) ?? null));
@@ -55,10 +56,20 @@ function takeOf(take: number | { readonly param: string }, args: CallArgs): numb
   return typeof value === "number" ? Math.max(1, Math.trunc(value)) : DEFAULT_TAKE;
 }
 
-/** Stable. A path that no row has leaves the order as it is. */
-function sortRows(rows: readonly Row[], path: string, desc: boolean, nulls: "first" | "last"): readonly Row[] {
+interface Order {
+  readonly desc: boolean;
+  readonly nulls: "first" | "last";
+  readonly dtype?: "datetime";
+}
+
+/** Stable. A path that no row has leaves the order as it is; among points in time what is none counts as null. */
+function sortRows(rows: readonly Row[], { desc, nulls, dtype }: Order, path: string): readonly Row[] {
   if (!hasField(rows, path)) return rows;
-  const keyed = rows.map((row) => ({ row, value: readField(row, path) ?? null }));
+  const valueOf = (row: Row): unknown => {
+    const value = readField(row, path) ?? null;
+    return dtype === undefined ? value : typeof value === "string" ? instantKey(value) : null;
+  };
+  const keyed = rows.map((row) => ({ row, value: valueOf(row) }));
   keyed.sort((a, b) => {
     if (a.value === null || b.value === null) return a.value === b.value ? 0 : (a.value === null) === (nulls === "first") ? -1 : 1;
     return desc ? compareValues(b.value, a.value) : compareValues(a.value, b.value);
