@@ -138,11 +138,19 @@ function examineRuns(layout: Layout, payloads: boolean, index: boolean, tell: (o
     tell(lost === 0, `${lost} steps without a run`);
     const steps = one("SELECT count(*) FROM (SELECT key, steps FROM runs WHERE steps <> (SELECT count(*) FROM events WHERE root = key))");
     tell(steps === 0, `${steps} runs whose count of steps is wrong`);
+    const undescribed = one("SELECT count(*) FROM events WHERE details = 1 AND root IN (SELECT key FROM runs) AND block NOT IN (SELECT block FROM details)");
+    tell(undescribed === 0, `${undescribed} steps whose summary is missing`);
     if (payloads) {
       db.prepare("ATTACH ? AS p").run(layout.payloads);
-      const missing = one("SELECT count(*) FROM events WHERE payload IS NOT NULL AND seq NOT IN (SELECT seq FROM p.payloads)");
+      const live = "root IN (SELECT key FROM runs)";
+      const missing = one(
+        `SELECT count(*) FROM events WHERE payload IS NOT NULL AND ${live} AND seq NOT IN (SELECT seq FROM p.payloads) AND (block IS NULL OR block NOT IN (SELECT block FROM p.blocks))`,
+      );
       tell(missing === 0, `${missing} steps whose payload is missing`, "these payloads can't be shown any more");
-      const orphans = one("SELECT count(*) FROM p.payloads WHERE seq NOT IN (SELECT seq FROM events)");
+      const orphans = one(
+        "SELECT (SELECT count(*) FROM p.payloads WHERE seq NOT IN (SELECT seq FROM events)) + " +
+          "(SELECT count(*) FROM p.blocks WHERE block NOT IN (SELECT block FROM events WHERE block IS NOT NULL UNION SELECT block FROM spent))",
+      );
       tell(orphans === 0, `${orphans} payloads without a step`, "they go at the next start");
     }
     if (index) {

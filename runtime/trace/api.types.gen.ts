@@ -455,7 +455,7 @@ export interface components {
             node: string | null;
             model: string | null;
             cost_usd: number | null;
-            /** @description Stored size, compressed */
+            /** @description Stored size, compressed; its share where payloads of a run are compressed together */
             payload_bytes: number | null;
             /** @description Correlation and other values, such as trace_id and span_id */
             attributes: {

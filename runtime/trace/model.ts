@@ -4,6 +4,7 @@
  * and changes of aggregates, stored by `store/`, and sent to sockets by `feed/`. Only `http/` and `handlers/` know HTTP.
  */
 import type { components } from "./api.types.gen.js";
+import type { Block } from "./block.js";
 
 export type Run = components["schemas"]["Run"];
 export type RunExtended = components["schemas"]["RunExtended"];
@@ -104,4 +105,14 @@ export interface Incoming {
   readonly isAgent: boolean;
   /** As the sender gave it (imports do); with `null` it is measured from the start. */
   readonly durationMs: number | null;
+  /** Its texts are in a block, ready to be stored; read them by the functions of `block.ts`. */
+  readonly packed: Packed | null;
+}
+
+/** The place of an event's texts in a block. */
+export interface Packed {
+  readonly block: Block;
+  readonly line: number;
+  /** Share of the compressed payloads; `null` for an event without one. */
+  readonly bytes: number | null;
 }

@@ -86,7 +86,7 @@ export async function startTraceService(options: ServiceOptions): Promise<TraceS
     onReach: (error) => (error === null ? log.warn("the store can be reached again", {}) : log.error("the store can't be reached; events wait in the queue", { error })),
   });
   const redact = { patterns: settings.redact_patterns, detectors: settings.redact_detectors as readonly Detector[], replacement: settings.redact_replacement };
-  const intake = await openIntake({ summaryChars: settings.summary_max_chars, batchSize: settings.worker_batch_size, maxEvents: settings.queue_maxsize, redact, onDeath: options.onDeath });
+  const intake = await openIntake({ summaryChars: settings.summary_max_chars, batchSize: settings.worker_batch_size, maxEvents: settings.queue_maxsize, redact, packs: store.packs, onDeath: options.onDeath });
   const started = monotonic();
   const context: HandlerContext = {
     settings, version: options.version, store, intake, queue, counters, hub, exporter, document: options.document, docs: docsPage(options.document),

@@ -13,7 +13,7 @@ const event: fc.Arbitrary<Incoming> = fc.record({
   eventId: text, fresh: fc.boolean(), runId: text, parentId: maybe(text), rootId: maybe(text), type: fc.nat(17), at: fc.maxSafeInteger(), agent: maybe(text),
   tool: maybe(text), server: maybe(text), summary: text, payload: maybe(text), tokensIn: maybe(fc.nat()), tokensOut: maybe(fc.nat()), error: maybe(text),
   tags: maybe(fc.array(text)), session: maybe(text), user: maybe(text), model: maybe(text), graph: maybe(text), attributes: maybe(text), isAgent: fc.boolean(),
-  durationMs: maybe(fc.nat()),
+  durationMs: maybe(fc.nat()), packed: fc.constant(null),
 }, { noNullPrototype: true });
 
 test("events come out of bytes as they went in, also of batches put end to end", () => {

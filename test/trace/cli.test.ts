@@ -7,6 +7,7 @@ import Database from "better-sqlite3";
 import { run } from "../../generator/cli/main.js";
 import { TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
 import { SETTINGS } from "../../runtime/trace/settings.js";
+import { decodeBatch, encodeBatch } from "../../runtime/trace/ingest/batch.js";
 import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
@@ -212,6 +213,25 @@ test("doctor finds nested traces in order, and names a damaged file, a lost payl
     const store = openLocalStore(join(directory, "data"));
     assert.equal(store.reader.search({ q: "degrees", scope: "all", limit: 5, offset: 0 }).total, 3);
     store.close();
+  }));
+
+test("doctor names texts whose block is missing, and a block that no step refers to", () =>
+  inDirectory(async (directory, trace) => {
+    const layout = layoutOf(join(directory, "data"));
+    const store = openLocalStore(join(directory, "data"));
+    const events = Array.from({ length: 30 }, (_, index) => incoming({ run_id: `b${index}`, root_run_id: "b", parent_run_id: "b", event_type: "tool_end", summary: "x".repeat(200), payload: { index } }));
+    store.writer.write(decodeBatch(encodeBatch(events, true)));
+    store.close();
+    assert.equal((await trace("doctor")).code, 0);
+    const payloads = new Database(layout.payloads);
+    payloads.exec("UPDATE blocks SET block = block + 1000");
+    payloads.close();
+    const traces = new Database(layout.traces);
+    traces.exec("DELETE FROM details");
+    traces.close();
+    const { code, out } = await trace("doctor");
+    assert.equal(code, 1);
+    for (const problem of ["30 steps whose summary is missing", "30 steps whose payload is missing", "1 payloads without a step"]) assert.match(out, new RegExp(`problem {2}${problem}`));
   }));
 
 test("stats prints the counters, also with settings in the environment that would keep a service from starting", () =>

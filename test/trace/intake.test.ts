@@ -7,7 +7,7 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("trace intake");
 
-const intake = new Intake({ summaryChars: 500, batchSize: 3, maxEvents: 100_000, redact: { patterns: [], detectors: ["api_keys"], replacement: "[REDACTED]" } });
+const intake = new Intake({ summaryChars: 500, batchSize: 3, maxEvents: 100_000, redact: { patterns: [], detectors: ["api_keys"], replacement: "[REDACTED]" }, packs: false });
 const body = (bytes: Uint8Array | string, type = "application/json"): RawBody => ({ bytes: typeof bytes === "string" ? Buffer.from(bytes) : bytes, encoding: "", type, atMs: 1_700_000_000_000 });
 const statusOf = (read: object): unknown => ("status" in read ? read.status : 200);
 

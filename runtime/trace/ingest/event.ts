@@ -68,6 +68,7 @@ export function readEvent(value: unknown, options: ReadOptions, redactor: Redact
     attributes: fields["attributes"] === undefined || fields["attributes"] === null ? null : cleanJson(JSON.stringify(fields["attributes"])),
     isAgent: fields["is_agent"] === true,
     durationMs: null,
+    packed: null,
   };
 }
 

@@ -48,6 +48,8 @@ export interface IntakeOptions {
   /** Events of a request at most: more could never be queued. */
   readonly maxEvents: number;
   readonly redact: RedactOptions;
+  /** The store takes the texts of a run in blocks. */
+  readonly packs: boolean;
 }
 
 export class Intake {
@@ -69,7 +71,7 @@ export class Intake {
     if (isProblem(entries)) return entries;
     if (entries.length > this.options.maxEvents) return { status: 413, message: `the body has ${entries.length} events; one request may have ${this.options.maxEvents}`, events: entries.length };
     const redactor = this.#redactor?.concerns(text) === true ? this.#redactor : null;
-    const batches = new BatchWriter(this.options.batchSize);
+    const batches = new BatchWriter(this.options);
     const rejected: Rejection[] = [];
     entries.forEach((entry, index) => {
       const read = entry instanceof Unreadable ? entry.reason : this.#read(entry, redactor);
@@ -92,7 +94,7 @@ export class Intake {
     } catch (error) {
       return { status: error instanceof ProtobufSizeError ? 413 : 400, message: error instanceof Error ? error.message : String(error) };
     }
-    const batches = new BatchWriter(this.options.batchSize);
+    const batches = new BatchWriter(this.options);
     let { refused, reason } = mapped;
     for (const raw of mapped.events) {
       const event = this.#read(raw, this.#redactor);
@@ -143,11 +145,11 @@ class BatchWriter {
   readonly #batches: EncodedBatch[] = [];
   #open: Incoming[] = [];
 
-  constructor(private readonly size: number) {}
+  constructor(private readonly options: Pick<IntakeOptions, "batchSize" | "packs">) {}
 
   add(event: Incoming): void {
     this.#open.push(event);
-    if (this.#open.length >= this.size) this.#seal();
+    if (this.#open.length >= this.options.batchSize) this.#seal();
   }
 
   finish(): readonly EncodedBatch[] {
@@ -156,7 +158,7 @@ class BatchWriter {
   }
 
   #seal(): void {
-    this.#batches.push({ data: encodeBatch(this.#open), count: this.#open.length });
+    this.#batches.push({ data: encodeBatch(this.#open, this.options.packs), count: this.#open.length });
     this.#open = [];
   }
 }

@@ -373,7 +373,8 @@ export class Recorder {
   }
 }
 
-function final(run: RunState): RunState {
+/** The run that holds what was recorded into a run. */
+export function final(run: RunState): RunState {
   let at = run;
   while (at.mergedInto !== null) at = at.mergedInto;
   return at;

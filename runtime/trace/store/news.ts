@@ -1,7 +1,8 @@
 /** News of a commit for the live feeds, in the shapes of the wire. */
+import { detailsOf } from "../block.js";
 import { RUNNING } from "../model.js";
-import type { Changes, EventRow } from "../record/recorder.js";
-import type { RunRow, RunState } from "../record/run-state.js";
+import { type Changes, type EventRow, final } from "../record/recorder.js";
+import type { RunRow } from "../record/run-state.js";
 import { nodeKey } from "../record/tally.js";
 import type { Frame, RunUpdate } from "./store.js";
 import { runWire, runWireExtended, type StepRow, stepWire, stepWireExtended } from "./wire.js";
@@ -46,10 +47,10 @@ export class Watched {
 
 /** A recorded row as it is stored; `payload` is the compressed size of its payload. */
 export function storedStep({ seq, run, event, parentId, durationMs, costNano, agent, tool, server }: EventRow, payload: number | null): StepRow {
+  const { summary, attributes } = detailsOf(event);
   return {
-    seq, rootId: top(run).runId, at: event.at, type: event.type, eventId: event.eventId, runId: event.runId, parentId, agent, tool, server,
-    summary: event.summary, payload, durationMs, tokensIn: event.tokensIn, tokensOut: event.tokensOut, error: event.error, model: event.model, costNano,
-    attributes: event.attributes,
+    seq, rootId: final(run).runId, at: event.at, type: event.type, eventId: event.eventId, runId: event.runId, parentId, agent, tool, server,
+    summary, payload, durationMs, tokensIn: event.tokensIn, tokensOut: event.tokensOut, error: event.error, model: event.model, costNano, attributes,
   };
 }
 
@@ -67,10 +68,4 @@ export function updatesOf({ started, ended }: Pick<Changes, "started" | "ended">
 /** Ids of runs that changed and are not announced as ended. */
 export function grownOf(changes: Pick<Changes, "runs" | "ended">): string[] {
   return [...changes.runs].filter((run) => !changes.ended.has(run)).map((run) => run.runId);
-}
-
-function top(run: RunState): RunState {
-  let at = run;
-  while (at.mergedInto !== null) at = at.mergedInto;
-  return at;
 }

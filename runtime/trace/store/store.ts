@@ -161,6 +161,8 @@ export interface TraceReader {
 export interface TraceStore {
   /** Where the traces are, for a person; never with credentials. */
   readonly place: string;
+  /** The store keeps the texts of a run in blocks: `encodeBatch` should pack them. */
+  readonly packs: boolean;
   readonly read: TraceReader;
   /** News of every commit from now on, whoever wrote it, in the order of the commits and each once. There is one listener. */
   subscribe(listener: (news: News) => void): void;

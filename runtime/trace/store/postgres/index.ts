@@ -109,6 +109,7 @@ function compose({ place, writer, reader, fullBatch, log, end, subscribe }: Part
   index(0);
   return {
     place,
+    packs: false,
     read: threadReader(reader),
     subscribe,
     async write(batch) {

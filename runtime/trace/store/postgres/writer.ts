@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { detailsOf, payloadOf } from "../../block.js";
 import { eventKind, type Incoming, RUNNING } from "../../model.js";
 import { Recorder, type RecorderOptions } from "../../record/recorder.js";
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
@@ -281,9 +282,10 @@ export class PostgresWriter {
 
 function storableEvent(event: Incoming): Incoming {
   const text = (value: string | null): string | null => (value === null ? null : storable(value));
+  const { summary, attributes } = detailsOf(event);
   return {
-    ...event, eventId: storable(event.eventId), runId: storable(event.runId), parentId: text(event.parentId), rootId: text(event.rootId), agent: text(event.agent),
-    tool: text(event.tool), server: text(event.server), summary: storable(event.summary), error: text(event.error), tags: event.tags?.map(storable) ?? null,
-    session: text(event.session), user: text(event.user), model: text(event.model), graph: text(event.graph), attributes: text(event.attributes),
+    ...event, packed: null, eventId: storable(event.eventId), runId: storable(event.runId), parentId: text(event.parentId), rootId: text(event.rootId), agent: text(event.agent),
+    tool: text(event.tool), server: text(event.server), summary: storable(summary), payload: payloadOf(event), error: text(event.error), tags: event.tags?.map(storable) ?? null,
+    session: text(event.session), user: text(event.user), model: text(event.model), graph: text(event.graph), attributes: text(attributes),
   };
 }

@@ -59,6 +59,9 @@ export class Erasure {
     const rest = all.filter((record) => record.run_id !== runId);
     this.#takeOff(all);
     const key = this.options.nextKey();
+    // A block never holds two runs.
+    const mixed = new Set(own.map((record) => record.block));
+    steps.unpack(all.filter((record) => mixed.has(record.block)));
     for (const record of own) steps.move(record.seq, key);
     this.#sql.add.run(key, runId);
     sums.add(tallyOf(rest), 1);
@@ -90,18 +93,31 @@ export class Erasure {
   /** Overwrites up to `limit` steps of doomed runs that are out of the index; false when nothing is left to do. */
   erase(limit: number): boolean {
     const { traces, payloads, steps } = this.options;
+    this.#eraseSpent();
     const entry = this.#sql.all.all().find((row) => row.indexed === 1);
     if (entry === undefined) return false;
-    const seqs = steps.seqsOf(entry.root, limit);
+    const places = steps.placesOf(entry.root, limit);
+    // The first step of a block takes it along: nobody reads the others any more.
+    const blocks = new Set(places.flatMap(({ block }) => block ?? []));
     inTransaction(payloads, () => {
-      for (const seq of seqs) steps.erasePayload(seq);
+      for (const { seq } of places) steps.erasePayload(seq);
+      for (const block of blocks) steps.eraseBlock(block);
     });
     inTransaction(traces, () => {
-      for (const seq of seqs) steps.erase(seq);
-      if (seqs.length < limit) this.#sql.drop.run(entry.root);
+      for (const { seq } of places) steps.erase(seq);
+      for (const block of blocks) steps.eraseDetails(block);
+      if (places.length < limit) this.#sql.drop.run(entry.root);
     });
-    if (seqs.length < limit) for (const db of [traces, payloads]) db.pragma("incremental_vacuum(2000)");
+    if (places.length < limit) for (const db of [traces, payloads]) db.pragma("incremental_vacuum(2000)");
     return true;
+  }
+
+  #eraseSpent(): void {
+    const { traces, payloads, steps } = this.options;
+    const spent = steps.spent();
+    if (spent.length === 0) return;
+    inTransaction(payloads, () => spent.forEach((block) => steps.eraseBlock(block)));
+    inTransaction(traces, () => spent.forEach((block) => steps.forgetSpent(block)));
   }
 
   #takeOff(records: readonly EventRecord[]): void {

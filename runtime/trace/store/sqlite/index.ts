@@ -83,6 +83,7 @@ function compose(place: string, writer: Thread, readers: readonly Thread[], inde
   };
   return {
     place,
+    packs: true,
     read: threadReader(readers),
     subscribe: (listener) => void (tell = listener),
     async write(batch) {

@@ -4,12 +4,12 @@
  * waits for that. Everything in index.db can be made again from the other two files.
  */
 import { statSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import { indexedText, searchText } from "../search-text.js";
 import { eventHash, marksRun, runHash } from "./id-index.js";
-import { EVENT_COLUMNS, type EventRecord } from "../rows.js";
 import { checkpoint, freeBytes, inTransaction, isFull } from "./full.js";
+import { PayloadReads } from "./payload-reads.js";
 import { type Db, type Layout, openForCheckpoint, openForReading, openForWriting } from "./schema.js";
+import { DetailReads, STEP_COLUMNS, type StoredStep } from "./step-record.js";
 
 /** Steps of one transaction of the full text. */
 const TEXT_BATCH = 500;
@@ -40,6 +40,8 @@ export class Indexer {
   readonly #index: Db;
   readonly #traces: Db;
   readonly #payloads: Db;
+  readonly #details: DetailReads;
+  readonly #texts: PayloadReads;
   readonly #sql;
   readonly #reported = new Set<number>();
   #text: number;
@@ -55,7 +57,9 @@ export class Indexer {
     this.#index.exec("CREATE TABLE IF NOT EXISTS gone (root INTEGER PRIMARY KEY) STRICT");
     this.#traces = openForReading(layout, "traces", 4_000);
     this.#payloads = openForReading(layout, "payloads", 2_000);
-    this.#sql = prepare(this.#index, this.#traces, this.#payloads);
+    this.#details = new DetailReads(this.#traces);
+    this.#texts = new PayloadReads(this.#payloads, () => undefined);
+    this.#sql = prepare(this.#index, this.#traces);
     this.#text = this.#sql.progress.get("text") ?? 0;
     this.#ids = this.#sql.progress.get("ids") ?? 0;
   }
@@ -197,18 +201,8 @@ export class Indexer {
     this.#sql.markGone.run(root);
   }
 
-  #textOf(row: EventRecord): string {
-    return indexedText(searchText(row, row.payload === null ? null : this.#payloadOf(row.seq)));
-  }
-
-  #payloadOf(seq: number): string | null {
-    const data = this.#sql.payload.get(seq);
-    if (data === undefined) return null;
-    try {
-      return gunzipSync(data).toString("utf8");
-    } catch {
-      return null;
-    }
+  #textOf(row: StoredStep): string {
+    return indexedText(searchText(this.#details.fill(row), row.payload === null ? null : this.#texts.text(row)));
   }
 }
 
@@ -222,7 +216,7 @@ function logBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function prepare(index: Db, traces: Db, payloads: Db) {
+function prepare(index: Db, traces: Db) {
   return {
     progress: index.prepare<[string], number>("SELECT seq FROM progress WHERE name = ?").pluck(),
     saveProgress: index.prepare("INSERT INTO progress (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq"),
@@ -234,14 +228,13 @@ function prepare(index: Db, traces: Db, payloads: Db) {
     markGone: index.prepare("INSERT OR IGNORE INTO gone (root) VALUES (?)"),
     sweepGone: index.prepare("DELETE FROM gone"),
     lastSeq: traces.prepare<[], number | null>("SELECT max(seq) FROM events").pluck(),
-    after: traces.prepare<[number, number], EventRecord & { doomed: number }>(
-      `SELECT ${EVENT_COLUMNS}, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
+    after: traces.prepare<[number, number], StoredStep & { doomed: number }>(
+      `SELECT ${STEP_COLUMNS}, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
     ),
     idsAfter: traces.prepare<[number, number], { seq: number; event_id: string; run_id: string; type: number; duration_ms: number | null; doomed: number }>(
       "SELECT seq, event_id, run_id, type, duration_ms, root IN (SELECT root FROM doomed) AS doomed FROM events WHERE seq > ? AND seq <= ? ORDER BY seq",
     ),
-    eventsOf: traces.prepare<[number, number, number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events WHERE root = ? AND seq > ? ORDER BY seq LIMIT ?`),
+    eventsOf: traces.prepare<[number, number, number], StoredStep>(`SELECT ${STEP_COLUMNS} FROM events WHERE root = ? AND seq > ? ORDER BY seq LIMIT ?`),
     doomed: traces.prepare<[], number>("SELECT root FROM doomed WHERE indexed = 0 ORDER BY root LIMIT 200").pluck(),
-    payload: payloads.prepare<[number], Buffer>("SELECT data FROM payloads WHERE seq = ?").pluck(),
   };
 }

@@ -14,15 +14,17 @@ import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } fr
 import { GraphReads } from "./graph-reads.js";
 import { Lookup } from "./lookup.js";
 import { PayloadReads } from "./payload-reads.js";
-import { EVENT_COLUMNS, type EventRecord, stepRow } from "../rows.js";
+import { stepRow } from "../rows.js";
 import { RunReads } from "./run-reads.js";
 import { type Db, type Layout, openForReading } from "./schema.js";
 import { SearchReads } from "./search-reads.js";
+import { DetailReads, STEP_COLUMNS, type StoredStep } from "./step-record.js";
 
 type Schemas = components["schemas"];
 
 export class SqliteReader {
   readonly #files: readonly Db[];
+  readonly #details: DetailReads;
   readonly #lookup: Lookup;
   readonly #runs: RunReads;
   readonly #graph: GraphReads;
@@ -38,7 +40,8 @@ export class SqliteReader {
     const payloads = openForReading(layout, "payloads", 2_000);
     const index = openForReading(layout, "index", 6_000);
     this.#files = [traces, payloads, index];
-    this.#lookup = new Lookup(traces, index);
+    this.#details = new DetailReads(traces);
+    this.#lookup = new Lookup(traces, index, this.#details);
     this.#runs = new RunReads(traces);
     this.#graph = new GraphReads(traces, this.#lookup);
     this.#payloads = new PayloadReads(payloads, log);
@@ -105,7 +108,7 @@ export class SqliteReader {
     const shown = records.slice(0, query.limit);
     const last = shown.at(-1);
     return {
-      text: shown.map((record) => this.#stepText(stepRow(record, holder.runId), query)).join(query.separator),
+      text: shown.map((record) => this.#stepText(record, holder.runId, query)).join(query.separator),
       count: shown.length,
       next: records.length > query.limit && last !== undefined ? stepCursor(last) : null,
       lastSeq,
@@ -116,7 +119,7 @@ export class SqliteReader {
     const step = this.#lookup.step(runId, eventId);
     if (step === null) return { miss: this.#lookup.hasStep(eventId) ? "foreign" : "unknown" };
     if (step.payload === null) return { miss: "none" };
-    const value = this.#payloads.object(step.seq);
+    const value = this.#payloads.object(step);
     if (value === null) return { miss: "lost" };
     return { found: { event_id: eventId, run_id: step.run_id, event_type: eventKind(step.type).name, full_payload: value } };
   }
@@ -173,13 +176,14 @@ export class SqliteReader {
   // ---- inside -----------------------------------------------------------------------------------------------
 
   #journey(run: RunRow): StepRow[] {
-    return this.#sql.journey.all(run.key).map((record) => stepRow(record, run.runId));
+    return this.#sql.journey.all(run.key).map((record) => stepRow(this.#details.fill(record), run.runId));
   }
 
-  #stepText(step: StepRow, query: StepPageQuery): string {
+  #stepText(record: StoredStep, rootId: string, query: StepPageQuery): string {
+    const step = stepRow(this.#details.fill(record), rootId);
     const wire = query.extended ? stepWireExtended(step, this.#graph.nodeId(step)) : stepWire(step);
     if (!query.payloads || step.payload === null) return JSON.stringify(wire);
-    const payload = this.#payloads.object(step.seq);
+    const payload = this.#payloads.object(record);
     return JSON.stringify(payload === null ? wire : { ...wire, full_payload: payload });
   }
 }
@@ -191,11 +195,11 @@ function sizeOf(file: string): number {
 
 function prepare(traces: Db) {
   return {
-    page: traces.prepare<[{ root: number; at: number; seq: number; since: number; until: number; nested: string | null; limit: number }], EventRecord>(
-      `SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = @root AND (at, seq) > (@at, @seq) AND seq > @since AND seq <= @until ` +
+    page: traces.prepare<[{ root: number; at: number; seq: number; since: number; until: number; nested: string | null; limit: number }], StoredStep>(
+      `SELECT ${STEP_COLUMNS} FROM events INDEXED BY events_root WHERE root = @root AND (at, seq) > (@at, @seq) AND seq > @since AND seq <= @until ` +
         "AND (@nested IS NULL OR run_id = @nested) ORDER BY at, seq LIMIT @limit",
     ),
-    journey: traces.prepare<[number], EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? ORDER BY at, seq`),
+    journey: traces.prepare<[number], StoredStep>(`SELECT ${STEP_COLUMNS} FROM events INDEXED BY events_root WHERE root = ? ORDER BY at, seq`),
     statuses: traces.prepare<[], { status: number; count: number }>("SELECT status, count(*) AS count FROM runs GROUP BY status"),
     counter: traces.prepare<[string], number>("SELECT value FROM counters WHERE name = ?").pluck(),
     runDuration: traces.prepare<[], number | null>("SELECT avg(max(0, completed_at - started_at)) / 1000 FROM runs WHERE completed_at IS NOT NULL").pluck(),

@@ -1,14 +1,16 @@
 /**
  * The files of a data directory. Each has one writer: the recorder's thread writes traces.db and payloads.db, the
  * indexer's thread writes index.db. traces.db holds runs, steps and their sums; payloads.db the gzip-compressed
- * payloads by the step's sequence number; index.db what is derived from both and can be made again: full text, and
- * steps by id. Nothing random is indexed in traces.db, because every step would then dirty a page of its own.
+ * payloads, by blocks (trace/block.ts) or one by one by the step's sequence number; index.db what is derived from both
+ * and can be made again: full text, and steps by id. The number of a block is that of one of its steps. Nothing random
+ * is indexed in traces.db, because every step would then dirty a page of its own.
  */
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../../base/make-folder.js";
 import { StoreOpenError } from "../store.js";
+import { inTransaction } from "./full.js";
 
 export type Db = Database.Database;
 
@@ -38,7 +40,9 @@ export function layoutOf(directory: string, traces = "traces.db", payloadFolder 
 }
 
 /** Stored in `user_version` of traces.db. */
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
+/** The first version whose files a writer brings up to date as they are. */
+const OLDEST_VERSION = 10;
 
 const TRACES = `
 CREATE TABLE IF NOT EXISTS runs (
@@ -55,9 +59,11 @@ CREATE INDEX IF NOT EXISTS runs_session ON runs (session, started_at DESC) WHERE
 CREATE TABLE IF NOT EXISTS events (
   seq INTEGER PRIMARY KEY, root INTEGER NOT NULL, at INTEGER NOT NULL, type INTEGER NOT NULL, event_id TEXT NOT NULL, run_id TEXT NOT NULL,
   parent_id TEXT, agent TEXT, tool TEXT, server TEXT, summary TEXT NOT NULL, payload INTEGER, duration_ms INTEGER, tokens_in INTEGER,
-  tokens_out INTEGER, error TEXT, model TEXT, cost_nano INTEGER, attributes TEXT
+  tokens_out INTEGER, error TEXT, model TEXT, cost_nano INTEGER, attributes TEXT, block INTEGER, line INTEGER, details INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_root ON events (root, at, seq);
+-- Summaries and attributes of the steps whose column details is 1, by their columns block and line.
+CREATE TABLE IF NOT EXISTS details (block INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS nodes (
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, events INTEGER NOT NULL, invocations INTEGER NOT NULL, errors INTEGER NOT NULL,
   duration_ms INTEGER NOT NULL, timed INTEGER NOT NULL, max_ms INTEGER NOT NULL, last_at INTEGER NOT NULL, agent INTEGER NOT NULL, registered INTEGER NOT NULL
@@ -69,9 +75,14 @@ CREATE TABLE IF NOT EXISTS edges (
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- Runs that are deleted for every reader and wait to be overwritten.
 CREATE TABLE IF NOT EXISTS doomed (root INTEGER PRIMARY KEY, run_id TEXT NOT NULL, indexed INTEGER NOT NULL) STRICT;
+-- Blocks of payloads.db that no step refers to any more and that wait to be overwritten.
+CREATE TABLE IF NOT EXISTS spent (block INTEGER PRIMARY KEY) STRICT;
 `;
 
-const PAYLOADS = `CREATE TABLE IF NOT EXISTS payloads (seq INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;`;
+const PAYLOADS = `
+CREATE TABLE IF NOT EXISTS payloads (seq INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+`;
 
 const INDEX = `
 CREATE TABLE IF NOT EXISTS ids (hash INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (hash, seq)) STRICT, WITHOUT ROWID;
@@ -139,7 +150,7 @@ export function openForReading(layout: Layout, file: StoreFile, cacheKb = 16_000
 
 function prepareTraces(db: Db, path: string): void {
   const version = db.pragma("user_version", { simple: true }) as number;
-  if (version === 10) db.exec("ALTER TABLE runs ADD COLUMN answer TEXT; PRAGMA user_version = 11");
+  if (version >= OLDEST_VERSION && version < SCHEMA_VERSION) addColumns(db);
   else if (version !== 0) checkVersion(db, path);
   const tables = db.prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'events')").pluck().get() as number;
   if (version === 0 && tables > 0) {
@@ -147,6 +158,19 @@ function prepareTraces(db: Db, path: string): void {
   }
   db.exec(TRACES);
   db.pragma(`user_version = ${SCHEMA_VERSION}`);
+}
+
+/** Columns that later versions have; steps without them stay as they are. */
+function addColumns(db: Db): void {
+  const added = { runs: { answer: "TEXT" }, events: { block: "INTEGER", line: "INTEGER", details: "INTEGER" } } as const;
+  inTransaction(db, () => {
+    for (const [table, columns] of Object.entries(added)) {
+      const held = new Set(db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table));
+      for (const [name, type] of Object.entries(columns)) if (!held.has(name)) db.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+    }
+    db.exec(TRACES);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  });
 }
 
 function prepareIndex(db: Db): void {
@@ -157,7 +181,7 @@ function prepareIndex(db: Db): void {
 
 function checkVersion(db: Db, path: string): void {
   const version = db.pragma("user_version", { simple: true }) as number;
-  if (version === 10) throw new StoreOpenError(`${path} was made by an earlier release: start the service on it once`);
+  if (version >= OLDEST_VERSION && version < SCHEMA_VERSION) throw new StoreOpenError(`${path} was made by an earlier release: start the service on it once`);
   if (version < SCHEMA_VERSION) throw new StoreOpenError(`${path} was made by another service; import it with: toolsrv trace import DIRECTORY`);
   if (version > SCHEMA_VERSION) throw new StoreOpenError(`${path} has format ${version}, this release knows ${SCHEMA_VERSION}: use a newer release`);
 }

@@ -54,7 +54,7 @@ export class SearchReads {
         const step = stepRow(record, record.root_id);
         hits.push({
           run_id: record.root_id,
-          snippet: hitSnippet(step, step.payload === null ? null : this.payloads.text(seq), terms),
+          snippet: hitSnippet(step, step.payload === null ? null : this.payloads.text(record), terms),
           step: stepWireExtended(step, this.graph.nodeId(step)),
         });
       }

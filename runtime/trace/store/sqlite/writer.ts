@@ -3,8 +3,9 @@
  * prepared statements, payloads committed first, so that a step never points to one that is not there. It runs in a
  * thread of its own when the service is up, and directly in `toolsrv trace import`.
  */
+import type { Block } from "../../block.js";
 import { type Incoming, RUNNING } from "../../model.js";
-import { Recorder, type Changes, type RecordedEvent, type RecorderOptions, type RecorderSource } from "../../record/recorder.js";
+import { Recorder, type Changes, type EventRow, final, type RecordedEvent, type RecorderOptions, type RecorderSource } from "../../record/recorder.js";
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { type BatchOutcome, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { type Doomed, Erasure } from "./erasure.js";
@@ -38,6 +39,8 @@ export class SqliteWriter implements RecorderSource {
   readonly #erasure: Erasure;
   #seq: number;
   #key: number;
+  /** There may be payloads of a batch that was not stored. */
+  #leftovers = false;
 
   constructor(options: WriterOptions) {
     this.#db = openForWriting(options.layout, "traces");
@@ -241,7 +244,14 @@ export class SqliteWriter implements RecorderSource {
   /** Both files or none, as far as a crash between their commits allows; memory follows the files. */
   #transaction<T>(before: number, work: () => T): T {
     try {
-      return inTransaction(this.#db, () => inTransaction(this.#payloads, work));
+      const result = inTransaction(this.#db, () =>
+        inTransaction(this.#payloads, () => {
+          if (this.#leftovers) this.#steps.dropPayloadsAfter(before);
+          return work();
+        }),
+      );
+      this.#leftovers = false;
+      return result;
     } catch (error) {
       this.#seq = before;
       this.#recorder.forget();
@@ -252,10 +262,12 @@ export class SqliteWriter implements RecorderSource {
     }
   }
 
-  /** Payloads whose steps were not stored; on a full disk they stay until their numbers are used again. */
+  /** Payloads whose steps were not stored; on a full disk they stay until there is room for the next batch. */
   #dropPayloadsAfter(seq: number): void {
+    this.#leftovers = true;
     try {
       this.#steps.dropPayloadsAfter(seq);
+      this.#leftovers = false;
     } catch (error) {
       if (!isFull(error)) throw error;
     }
@@ -264,8 +276,9 @@ export class SqliteWriter implements RecorderSource {
   /** `sizes` gets the compressed sizes of payloads by sequence number. */
   #persist(changes: Changes, sizes: Map<number, number>): void {
     const sums = { durationMs: 0, timed: 0, tokensIn: 0, tokensOut: 0, payloadBytes: 0 };
+    const blocks = this.#addBlocks(changes.rows);
     for (const row of changes.rows) {
-      const size = this.#steps.add(row);
+      const size = this.#steps.add(row, row.event.packed === null ? null : (blocks.get(row.event.packed.block) ?? null));
       if (size !== null) {
         sizes.set(row.seq, size);
         sums.payloadBytes += size;
@@ -285,6 +298,26 @@ export class SqliteWriter implements RecorderSource {
       events: changes.rows.length, duration_ms: sums.durationMs, timed: sums.timed, tokens_in: sums.tokensIn, tokens_out: sums.tokensOut,
       payload_bytes: sums.payloadBytes, payloads: sizes.size,
     });
+  }
+
+  /** Stores the blocks whose steps are all here and of one run, and returns their numbers. */
+  #addBlocks(rows: readonly EventRow[]): ReadonlyMap<Block, number> {
+    const blocks = new Map<Block, { readonly first: number; readonly run: RunState; count: number }>();
+    for (const { seq, run, event } of rows) {
+      if (event.packed === null) continue;
+      const { block } = event.packed;
+      const seen = blocks.get(block);
+      if (seen === undefined) blocks.set(block, { first: seq, run: final(run), count: 1 });
+      else if (seen.run === final(run)) seen.count += 1;
+    }
+    const numbers = new Map<Block, number>();
+    for (const [block, { first, count }] of blocks) {
+      // Steps that were repeated, sampled out or over the cap must not stay in a block.
+      if (count !== block.count) continue;
+      this.#steps.addBlock(first, block);
+      numbers.set(block, first);
+    }
+    return numbers;
   }
 
   #remember(seq: number, eventId: string, runId: string, type: number, durationMs: number | null): void {
