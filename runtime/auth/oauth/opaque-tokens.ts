@@ -26,15 +26,15 @@ export function opaqueTokens(server: OauthServer): Authenticator {
   const challenge = challenges(server);
   const digestOf = memoizeLast(digest);
 
-  const look = async (key: string): Promise<Authentication> => {
+  const look = async (hashed: string): Promise<Authentication> => {
     try {
-      const found = await store.access(key);
+      const found = await store.access(hashed);
       if (found === null || found.expiresAt <= now()) return challenge.invalid("the access token is unknown, has expired, or was revoked");
       const { login, expiresAt } = found;
       if (login.resource !== resource) return challenge.invalid("the access token is for another resource");
       if (login.firstCallAt === null) await store.noteCall(login.id, now());
-      const principal = known.get(key)?.principal ?? { id: login.principal, claims: login.claims, headers: {} };
-      remember(known, key, { principal, until: Math.min(expiresAt, now() + FRESH_MS) });
+      const principal = known.get(hashed)?.principal ?? { id: login.principal, claims: login.claims, headers: {} };
+      remember(known, hashed, { principal, until: Math.min(expiresAt, now() + FRESH_MS) });
       return principal;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -51,11 +51,11 @@ export function opaqueTokens(server: OauthServer): Authenticator {
       const token = /^bearer +(\S+)$/i.exec(header)?.[1];
       if (token === undefined) return challenge.invalid("the Authorization header is not one Bearer token");
       if (!isToken("tsat_", token)) return challenge.invalid("the access token is not one of this server");
-      const key = digestOf(token);
-      const entry = known.get(key);
+      const hashed = digestOf(token);
+      const entry = known.get(hashed);
       if (entry !== undefined && entry.until > now()) return entry.principal;
-      const pending = running.get(key) ?? look(key).finally(() => running.delete(key));
-      running.set(key, pending);
+      const pending = running.get(hashed) ?? look(hashed).finally(() => running.delete(hashed));
+      running.set(hashed, pending);
       return pending;
     },
   };
