@@ -41,13 +41,31 @@ export function compilePattern(source: string, replacement: string): Pattern {
   return { regex, groups, kept, cost: costOf(regex), replacement: parseReplacement(replacement) };
 }
 
-/** The text with every match replaced, or `null` when there are more than `most` matches. A group that took no part is empty. */
-export function replaceAll(text: string, { regex, groups, kept, replacement }: Pattern, most = Number.POSITIVE_INFINITY): string | null {
+/** What replacing may cost. */
+export interface ReplaceBounds {
+  readonly matches: number;
+  /** Characters looked at, by the cost of the pattern. A search may go on to the end of the text for each match, so all that is left of it counts. */
+  readonly work: number;
+}
+
+const UNBOUNDED: ReplaceBounds = { matches: Number.POSITIVE_INFINITY, work: Number.POSITIVE_INFINITY };
+
+/** The text with every match replaced. A group that took no part is empty. */
+export function replaceAll(text: string, pattern: Pattern): string {
+  const steps = replaceInSteps(text, pattern);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value ?? "";
+}
+
+/** The same in steps of one match each; `null` as soon as a bound is passed. */
+export function* replaceInSteps(text: string, { regex, groups, kept, replacement, cost }: Pattern, most: ReplaceBounds = UNBOUNDED): Generator<void, string | null> {
   const matcher = regex.matcher(text);
   let out = "";
-  let from = 0;
-  for (let found = 0; matcher.find(); ) {
-    if (++found > most) return null;
+  let [from, work, found] = [0, 0, 0];
+  for (;;) {
+    work += (text.length - from) * cost;
+    if (work > most.work) return null;
+    if (!matcher.find()) return out + text.slice(from);
+    if (++found > most.matches) return null;
     const group = (key: number | string): string => {
       if (typeof key === "string") return matcher.getNamedGroups()[key] ?? "";
       const index = key === 0 ? 0 : groups[key - 1];
@@ -57,8 +75,8 @@ export function replaceAll(text: string, { regex, groups, kept, replacement }: P
     for (const part of replacement) out += "text" in part ? part.text : group(part.group);
     for (const index of kept) out += matcher.group(index) ?? "";
     from = matcher.end();
+    yield;
   }
-  return out + text.slice(from);
 }
 
 /** Flags at the start, `(?im)`; anywhere else Python refuses them too. */

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
-import { scanRows, type Turns } from "../../runtime/adapters/sqlite/scan.js";
+import { scanRows } from "../../runtime/adapters/sqlite/scan.js";
+import type { Turns } from "../../runtime/base/turns.js";
 import { Session } from "../../runtime/adapters/sqlite/session.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { suite } from "../lib/suite.js";

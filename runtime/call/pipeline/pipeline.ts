@@ -29,7 +29,7 @@ export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallA
   let k = ordering && bound.text === null ? most : Math.min(requested * factor, most);
   for (let attempt = 1; ; attempt++) {
     const found = await search({ ...bound, limit: k }, call);
-    const rows = runSteps(plan, redactRows(found.rows, plan.output, call), args, call);
+    const rows = runSteps(plan, await redactRows(found.rows, plan.output, call), args, call);
     const exhausted = found.rows.length < k;
     if (exhausted || rows.length >= requested || k >= most) {
       const cutShort = !exhausted && (rows.length < requested || (ordering && bound.text === null));

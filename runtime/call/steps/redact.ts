@@ -6,11 +6,12 @@ import { createHash } from "node:crypto";
 import type { CallContext } from "../../abi/call.js";
 import type { Row } from "../../abi/filter.js";
 import type { OutputPlan, RedactPlan } from "../../abi/plan.js";
-import { compilePattern, replaceAll } from "../../base/pattern.js";
+import { compilePattern, replaceInSteps, type ReplaceBounds } from "../../base/pattern.js";
 import { isRecord } from "../../base/paths.js";
+import { inTurns } from "../../base/turns.js";
 
-/** Replaces a value; `undefined` removes it. */
-type Replace = (value: unknown) => unknown;
+/** Replaces a value; `undefined` removes it. Patterns may take long, so they yield after each match. */
+type Replace = (value: unknown) => Generator<void, unknown>;
 
 /** A redaction rule ready to run. */
 export interface RedactRule {
@@ -28,12 +29,13 @@ const STRICTNESS: readonly RedactPlan["mode"][] = ["pattern", "hash", "mask", "o
 const MAX_PATTERN_TEXT = 100_000;
 
 /**
- * Work that one pattern may take on one value (characters by the cost of the pattern) and matches it may replace. The
- * server answers nobody meanwhile: nested repetition was measured at about 160 ms at the bound of work; the bound of matches is not measured.
- * Beyond them the value is replaced whole.
+ * Work of one search of a pattern (characters by the cost of the pattern); the server answers nobody meanwhile. The
+ * slowest patterns known take 50 ns for each: 40 ms.
  */
-const MAX_PATTERN_WORK = 800_000;
-const MAX_MATCHES = 500;
+const MAX_SEARCH_WORK = 800_000;
+
+/** Matches that one pattern may replace in one value, and the work of all its searches. Beyond them the value is replaced whole. */
+const BOUNDS: ReplaceBounds = { matches: 500, work: 100_000_000 };
 
 /** The rules of a plan; of several for one path the strictest counts, and the patterns of all `pattern` rules do. */
 export function compileRedaction(plans: readonly RedactPlan[]): readonly RedactRule[] {
@@ -55,10 +57,19 @@ function stricter(one: RedactPlan | undefined, other: RedactPlan): RedactPlan {
   return STRICTNESS.indexOf(other.mode) > STRICTNESS.indexOf(one.mode) ? other : one;
 }
 
-/** The redacted rows of a call; `rows` itself where the plan redacts nothing. */
-export function redactRows(rows: readonly Row[], output: OutputPlan, call: CallContext): readonly Row[] {
+/** The redacted rows of a call, made in several turns of the event loop; `rows` itself where the plan redacts nothing. */
+export async function redactRows(rows: readonly Row[], output: OutputPlan, call: CallContext): Promise<readonly Row[]> {
   const rules = rulesOf(output, call);
-  return rules.length === 0 ? rows : rows.map((row) => redactRecord(row, rules) as Row);
+  return rules.length === 0 ? rows : inTurns(redactAll(rows, rules), call.signal);
+}
+
+function* redactAll(rows: readonly Row[], rules: readonly RedactRule[]): Generator<void, readonly Row[]> {
+  const redacted: Row[] = [];
+  for (const row of rows) {
+    redacted.push((yield* redactRecord(row, rules)) as Row);
+    yield;
+  }
+  return redacted;
 }
 
 /** The rules of an output, compiled once for a program. */
@@ -70,20 +81,20 @@ export function rulesOf(output: OutputPlan, call: CallContext): readonly RedactR
  * The record with every rule applied, however the record spells the path: nested objects, keys that hold dots, both
  * mixed, and inside lists. A key below the path, `user.email` for `user`, is redacted too.
  */
-export function redactRecord(record: { readonly [key: string]: unknown }, rules: readonly RedactRule[]): { readonly [key: string]: unknown } {
+function* redactRecord(record: { readonly [key: string]: unknown }, rules: readonly RedactRule[]): Generator<void, { readonly [key: string]: unknown }> {
   let redacted = record;
-  for (const { keys, replace } of rules) redacted = redactAt(redacted, keys, replace) as typeof redacted;
+  for (const { keys, replace } of rules) redacted = (yield* redactAt(redacted, keys, replace)) as typeof redacted;
   return redacted;
 }
 
-function redactAt(value: unknown, keys: readonly string[], replace: Replace): unknown {
-  if (keys.length === 0) return redactValue(value, replace);
-  if (Array.isArray(value)) return value.map((item: unknown) => redactAt(item, keys, replace));
+function* redactAt(value: unknown, keys: readonly string[], replace: Replace): Generator<void, unknown> {
+  if (keys.length === 0) return yield* redactValue(value, replace);
+  if (Array.isArray(value)) return yield* redactEach(value, (item) => redactAt(item, keys, replace));
   if (!isRecord(value)) return value;
   let changed: Map<string, unknown> | null = null;
   for (const key of Object.keys(value)) {
     const rest = restOf(keys, key);
-    if (rest !== null) (changed ??= new Map()).set(key, redactAt(value[key], rest, replace));
+    if (rest !== null) (changed ??= new Map()).set(key, yield* redactAt(value[key], rest, replace));
   }
   if (changed === null) return value;
   const replaced = changed;
@@ -93,6 +104,12 @@ function redactAt(value: unknown, keys: readonly string[], replace: Replace): un
     const now = replaced.get(key);
     return now === undefined ? [] : [[key, now]];
   }));
+}
+
+function* redactEach(list: readonly unknown[], redact: (item: unknown) => Generator<void, unknown>): Generator<void, unknown> {
+  const redacted: unknown[] = [];
+  for (const item of list) redacted.push(yield* redact(item));
+  return redacted;
 }
 
 /** What is left of a path behind a key of a record; `[]` when the key is the path or lies below it, `null` when it is another. */
@@ -105,22 +122,32 @@ function restOf(keys: readonly string[], key: string): readonly string[] | null 
   return keys.slice(parts.length);
 }
 
-function redactValue(value: unknown, replace: Replace): unknown {
+function* redactValue(value: unknown, replace: Replace): Generator<void, unknown> {
   if (replace === REMOVE) return undefined;
   if (value === null || value === undefined) return value;
-  return Array.isArray(value) ? value.map((item: unknown) => redactValue(item, replace)) : replace(value);
+  yield;
+  return Array.isArray(value) ? yield* redactEach(value, (item) => redactValue(item, replace)) : yield* replace(value);
 }
 
-const REMOVE: Replace = () => undefined;
+const REMOVE: Replace = function* () {
+  return undefined;
+};
+
+/** Of a mode whose time is that of the text. */
+function quick(replace: (text: string) => string): Replace {
+  return function* (value) {
+    return replace(textOf(value));
+  };
+}
 
 function replacer(plan: RedactPlan): Replace {
   switch (plan.mode) {
     case "omit":
       return REMOVE;
     case "hash":
-      return (value) => createHash("sha256").update(textOf(value)).digest("hex").slice(0, 8);
+      return quick((text) => createHash("sha256").update(text).digest("hex").slice(0, 8));
     case "mask":
-      return (value) => maskText(textOf(value));
+      return quick(maskText);
     case "pattern": {
       const patterns = (plan.patterns ?? []).map(({ regex, replacement }) => compilePattern(regex, replacement));
       // Nothing says what may stay, so nothing stays.
@@ -131,14 +158,15 @@ function replacer(plan: RedactPlan): Replace {
   }
 }
 
-function replacePatterns(text: string, patterns: readonly ReturnType<typeof compilePattern>[]): string {
+function* replacePatterns(text: string, patterns: readonly ReturnType<typeof compilePattern>[]): Generator<void, string> {
   let left = text;
   for (const pattern of patterns) {
     // Replacements may make the text longer, so each pattern is bounded by the text that it gets.
-    if (left.length > MAX_PATTERN_TEXT || left.length * pattern.cost > MAX_PATTERN_WORK) return "***";
-    const replaced = replaceAll(left, pattern, MAX_MATCHES);
+    if (left.length > MAX_PATTERN_TEXT || left.length * pattern.cost > MAX_SEARCH_WORK) return "***";
+    const replaced = yield* replaceInSteps(left, pattern, BOUNDS);
     if (replaced === null) return "***";
     left = replaced;
+    yield;
   }
   return left;
 }

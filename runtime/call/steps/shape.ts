@@ -4,7 +4,7 @@ import type { Row } from "../../abi/filter.js";
 import { covers, readField } from "../../base/paths.js";
 import type { OutputPlan, ToolPlan } from "../../abi/plan.js";
 import { envelope } from "../envelope.js";
-import { redactRecord, rulesOf, type RedactRule } from "./redact.js";
+import { redactRows, rulesOf, type RedactRule } from "./redact.js";
 
 /** Result warning: a projected field was missing from at least one row. */
 export const FIELD_MISSING = "VB4001";
@@ -15,14 +15,19 @@ const DEFAULT_SUFFIX = "…";
  * The envelope of one call. Keys of a row: the projected fields in the plan's order (missing ones null), or every
  * payload field as stored; then `_score`, then `_id`.
  */
-export function shape(plan: ToolPlan, found: CallRows, call: CallContext): Envelope {
+export function shape(plan: ToolPlan, found: CallRows, call: CallContext): Envelope | Promise<Envelope> {
   if (plan.kind === "count" || plan.kind === "meta") return envelope(found.rows, found, call);
   const { output } = plan;
   const rules = rulesOf(output, call);
+  // Without redaction there is nothing to wait for, and a promise costs every call.
+  if (rules.length === 0 || found.redacted === true) return shapeRows(output, rules, found, call);
+  return redactRows(found.rows, output, call).then((rows) => shapeRows(output, rules, { ...found, rows }, call));
+}
+
+function shapeRows(output: OutputPlan, rules: readonly RedactRule[], found: CallRows, call: CallContext): Envelope {
   let missing = false;
-  const rows = found.rows.map((row) => {
+  const rows = found.rows.map((source) => {
     const shaped: Row = {};
-    const source = rules.length === 0 || found.redacted === true ? row : redactRecord(row, rules);
     if (output.fields === undefined) copyPayload(source, shaped);
     else missing = project(output.fields, source, rules, shaped) || missing;
     if (output.max_field_length !== undefined) shortenAll(shaped, output.max_field_length, output.truncate_suffix ?? DEFAULT_SUFFIX);
