@@ -61,7 +61,10 @@ export async function startCallTrace({ option, routes, io, log, logFormat }: Cal
       sink.registerTools(server, program.tools.map(({ name }) => name));
       return createCallRecorder({ sink, program, server, newId, onRun: links });
     },
-    close: () => service.close(),
+    async close() {
+      await sink.settled();
+      await service.close();
+    },
   };
 }
 

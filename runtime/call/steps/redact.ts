@@ -35,7 +35,7 @@ const MAX_PATTERN_TEXT = 100_000;
 const MAX_SEARCH_WORK = 800_000;
 
 /** Matches that one pattern may replace in one value, and the work of all its searches. Beyond them the value is replaced whole. */
-const BOUNDS: ReplaceBounds = { matches: 500, work: 100_000_000 };
+const BOUNDS: ReplaceBounds = { matches: 500, work: 50_000_000 };
 
 /** The rules of a plan; of several for one path the strictest counts, and the patterns of all `pattern` rules do. */
 export function compileRedaction(plans: readonly RedactPlan[]): readonly RedactRule[] {
