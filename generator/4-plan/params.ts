@@ -1,5 +1,5 @@
 /** What the model may pass to a tool, in the order it is advertised: query, parameters, limit. */
-import { inputSchemaOf, type ParamSpec, type ToolDefinition, type ToolInput } from "../../runtime/abi/params.js";
+import { ARGUMENT_BOUNDS, inputSchemaOf, type ParamSpec, type ToolDefinition, type ToolInput } from "../../runtime/abi/params.js";
 import type { Json, LimitPlan } from "../../runtime/abi/plan.js";
 import { unreachable } from "../bug.js";
 import type { Dtype, ResolvedParameter, ResolvedTool } from "../ir.js";
@@ -8,11 +8,6 @@ import { queryBlockOf, type QueryBlock } from "./query.js";
 
 /** Operators whose operand is a list, whatever the field's own type. */
 const LIST_OPS: ReadonlySet<string> = new Set(["in", "nin", "contains_any", "contains_all"]);
-
-/** Bounds of arguments whose parameter sets none: characters of the query, of any other text, and entries of a list. */
-const MAX_QUERY_LENGTH = 8192;
-const MAX_TEXT_LENGTH = 1024;
-const MAX_LIST_ITEMS = 256;
 
 function jsonType(dtype: Dtype): ParamSpec["type"] {
   switch (dtype) {
@@ -48,14 +43,14 @@ function parameterSpec(parameter: ResolvedParameter, isQuery: boolean): ParamSpe
     description: parameter.description || undefined,
     default: (parameter.default as Json | undefined) ?? undefined,
     maximum: type === "integer" || type === "number" ? (parameter.max ?? undefined) : undefined,
-    maxLength: type === "string" && !isEnum ? (parameter.maxLength ?? (isQuery ? MAX_QUERY_LENGTH : MAX_TEXT_LENGTH)) : undefined,
-    maxItems: list ? MAX_LIST_ITEMS : undefined,
+    maxLength: type === "string" && !isEnum ? (parameter.maxLength ?? (isQuery ? ARGUMENT_BOUNDS.queryLength : ARGUMENT_BOUNDS.textLength)) : undefined,
+    maxItems: list ? ARGUMENT_BOUNDS.listItems : undefined,
     required: parameter.required ? true : undefined,
   });
 }
 
 function querySpec(query: QueryBlock): ParamSpec {
-  return { name: query.param, type: "string", maxLength: MAX_QUERY_LENGTH, ...(query.required ? { required: true, nonEmpty: true } : {}) };
+  return { name: query.param, type: "string", maxLength: ARGUMENT_BOUNDS.queryLength, ...(query.required ? { required: true, nonEmpty: true } : {}) };
 }
 
 /**

@@ -5,6 +5,9 @@
 import type { Scalar } from "./filter.js";
 import type { Json } from "./plan.js";
 
+/** Bounds of arguments whose parameter sets none: characters of the query, of any other text, and entries of a list. */
+export const ARGUMENT_BOUNDS = { queryLength: 8_192, textLength: 1_024, listItems: 256 } as const;
+
 /** One argument of a tool, in the order it is advertised. */
 export interface ParamSpec {
   readonly name: string;

@@ -1,5 +1,6 @@
 /** Rules about parameters: operators that fit the type, names, enums and defaults. */
 import type { Op, Scalar } from "../../../runtime/abi/filter.js";
+import { ARGUMENT_BOUNDS } from "../../../runtime/abi/params.js";
 import { INSTANT_FORM, parseInstant } from "../../../runtime/base/instant.js";
 import { show } from "../../diagnostics.js";
 import type { Dtype, ResolvedParameter } from "../../ir.js";
@@ -16,8 +17,6 @@ const OPS: { readonly [D in Dtype]: readonly Op[] } = {
   "keyword[]": ["in", "nin", "contains_any", "contains_all"],
   unknown: [],
 };
-/** Longest text that an argument may be when the parameter does not say. */
-const MAX_TEXT = 1_024;
 const MATCHING: ReadonlySet<Op> = new Set(["eq", "ne", "in", "nin"]);
 
 /** Whether the parameter becomes a condition; without path and operator it is a plain argument. */
@@ -100,7 +99,8 @@ function defaultProblem(parameter: ResolvedParameter): string | null {
     if (!fits(value, dtype)) return dtype === "datetime" ? `it is not ${INSTANT_FORM}` : `it is not of dtype ${dtype}`;
     if (members !== null && resolve?.kind !== "directory" && !members.includes(value as Scalar)) return "it is not in its enum";
     if (typeof value === "number" && max !== null && value > max) return `it is above ${max}`;
-    if (typeof value === "string" && [...value].length > (maxLength ?? MAX_TEXT)) return `it is longer than ${maxLength ?? MAX_TEXT} characters`;
+    const longest = maxLength ?? ARGUMENT_BOUNDS.textLength;
+    if (typeof value === "string" && [...value].length > longest) return `it is longer than ${longest} characters`;
   }
   return null;
 }
