@@ -12,6 +12,8 @@ export type Settings = { readonly [key: string]: Json };
 export interface OpenOptions {
   /** Absolute folder against which relative paths in the settings are resolved. */
   readonly base: string;
+  /** File name of the catalog and its name for the connection, for messages that name a command. */
+  readonly from?: { readonly catalog: string; readonly connection: string };
 }
 
 /** Isolation by address: values of the connection's namespace or tenant, filled in. */

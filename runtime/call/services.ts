@@ -23,7 +23,7 @@ export function createServices(program: Program, filled: FilledProgram, now: () 
     if (plan === undefined || load === undefined) throw new BackendError("unsupported", plan?.backend ?? "unknown", `connection '${connection}' has no adapter in this program`);
     const { adapter } = await load();
     modules.set(connection, adapter);
-    return adapter.open(filled.connections[connection]?.settings ?? {}, { base: fileURLToPath(program.base) });
+    return adapter.open(filled.connections[connection]?.settings ?? {}, { base: fileURLToPath(program.base), from: { catalog: program.catalog.file, connection } });
   });
   const embedders = openOnce(async (name): Promise<Embedder> => {
     const plan = filled.embeddings[name];

@@ -24,7 +24,7 @@ function slowClock(): Turns & { yields: number } {
 async function scanned(filter: Filter, turns: Turns, signal = never): Promise<readonly number[]> {
   const { folder, remove } = scratch();
   await fill(folder, Array.from({ length: COUNT }, (_, i) => record(String(i), payload(i))), "things");
-  const session = await Session.open({ file: join(folder, "store.db"), name: "store.db" });
+  const session = await Session.open({ file: join(folder, "store.db"), name: "store.db", load: "" });
   try {
     const collection = await session.begin(signal, () => session.collections.get("things"));
     return (await scanRows(session, collection, filter, signal, turns)).rows;

@@ -82,7 +82,7 @@ test("exit codes: 2 for what was asked wrongly, 3 for a call that failed", async
     [["test", "tools.yaml", "search_things", "--env-file", ".env", "--args", "{"], EXIT.USAGE, /--args is not JSON/],
     [["test", "none.yaml", "search_things"], EXIT.USAGE, /none\.yaml/],
     [["test", "tools.yaml", "search_things"], EXIT.USAGE, /DB/],
-    [["test", "tools.yaml", "search_things", "--env-file", "none.env"], EXIT.LIVE, /^backend_unreachable: the database does not exist; create it with: toolsrv load/],
+    [["test", "tools.yaml", "search_things", "--env-file", "none.env"], EXIT.LIVE, /^backend_unreachable: the database does not exist; create it with: toolsrv load tools\.yaml FILE --connection \w+ --collection NAME$/m],
   ];
   for (const [words, code, message] of table) {
     const ended = await toolsrv(...words);

@@ -4,7 +4,7 @@ import { isBackendError } from "../../../runtime/abi/errors.js";
 import type { Json } from "../../../runtime/abi/plan.js";
 import { fill, missingNames, type Env } from "../../../runtime/abi/references.js";
 import { clashOf } from "../../../runtime/abi/projects.js";
-import type { Adapter, CollectionInfo } from "../../../runtime/adapters/adapter.js";
+import type { Adapter, CollectionInfo, OpenOptions } from "../../../runtime/adapters/adapter.js";
 import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { createReporter, distinct, hasErrors, locateAll, type Locatable } from "../../diagnostics.js";
@@ -129,7 +129,7 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const base = dirname(resolve(io.cwd, catalog.path));
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
   const asked = live.collectionsToAsk(resolved);
-  const connections = await Promise.all(withValues(resolved.connections, env).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), base, signal)));
+  const connections = await Promise.all(withValues(resolved.connections, env).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), { base, from: { catalog: catalog.path, connection: connection.name } }, signal)));
   const embeddings = embed ? await Promise.all(withValues(live.embeddingsToAsk(resolved), env).map((embedding) => askEmbedder(embedding, signal))) : [];
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter);
@@ -144,14 +144,14 @@ function withValues<T>(parts: readonly T[], env: Env): readonly T[] {
   return parts.filter((part) => missingNames(part, env).length === 0).map((part) => fill(part, env, new Set()) as T);
 }
 
-async function askStore({ name, backend, settings }: ResolvedConnection, collections: ReadonlySet<string>, base: string, signal: AbortSignal): Promise<LiveConnection> {
+async function askStore({ name, backend, settings }: ResolvedConnection, collections: ReadonlySet<string>, where: OpenOptions, signal: AbortSignal): Promise<LiveConnection> {
   const { ADAPTERS } = await import("../../../runtime/adapters/table.js");
   const load = Object.hasOwn(ADAPTERS, backend) ? ADAPTERS[backend] : undefined;
   const failed = (code: "backend_unreachable" | "VB4003", detail: string): LiveConnection => ({ name, problem: { code, detail }, collections: new Map() });
   if (load === undefined) return failed("VB4003", `this version has no adapter for ${backend}`);
   let adapter: Adapter | null = null;
   try {
-    adapter = await (await load()).adapter.open(settings as { readonly [key: string]: Json }, { base });
+    adapter = await (await load()).adapter.open(settings as { readonly [key: string]: Json }, where);
     await adapter.health(signal);
     const found: [string, CollectionInfo | null][] = [];
     for (const collection of collections) found.push([collection, await adapter.describe(collection, signal)]);

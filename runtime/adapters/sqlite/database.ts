@@ -6,6 +6,7 @@ import * as sqliteVec from "sqlite-vec";
 import { BackendError } from "../../abi/errors.js";
 import { likeMatcher } from "../../base/like.js";
 import { wordMatcher } from "../../base/text.js";
+import type { OpenOptions } from "../adapter.js";
 import { aboutDatabase, sqliteError } from "./errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
@@ -16,28 +17,36 @@ export type Connection = Database.Database;
 const LOCK_WAIT_MS = 20;
 const MAX_STATEMENTS = 200;
 
-/** How to fill a store. */
-const LOAD = "toolsrv load CATALOG FILE --connection NAME --collection NAME";
+/** A file to open: its absolute path, the path as the catalog writes it, and the command that fills it. */
+export interface Place {
+  readonly file: string;
+  readonly name: string;
+  readonly load: string;
+}
 
-/** What to do about a file that cannot be read any more. */
-export const RELOAD = `load it again: ${LOAD} --replace`;
+/** The command that fills a connection of a catalog; with names to fill in where the caller did not say which. */
+export function loadCommand(from: OpenOptions["from"]): string {
+  const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const { catalog, connection } = from ?? { catalog: "CATALOG", connection: "NAME" };
+  return `toolsrv load ${word(catalog)} FILE --connection ${word(connection)} --collection NAME`;
+}
 
 /**
  * Opens an existing file that `toolsrv load` wrote; never creates one.
  * @throws BackendError with what to do: no file, not a database, not ours, another format, no native module.
  */
-export async function openDatabase(file: string, name: string): Promise<Connection> {
+export async function openDatabase({ file, name, load }: Place): Promise<Connection> {
   const found = await stat(file).catch((error: unknown) => error);
   if (found instanceof Error) {
     const isMissing = "code" in found && (found.code === "ENOENT" || found.code === "ENOTDIR");
-    throw isMissing ? aboutDatabase("not_found", `does not exist; create it with: ${LOAD}`, name, found) : aboutDatabase("unauthorized", "cannot be opened; check the permissions of the file and its folder", name, found);
+    throw isMissing ? aboutDatabase("not_found", `does not exist; create it with: ${load}`, name, found) : aboutDatabase("unauthorized", "cannot be opened; check the permissions of the file and its folder", name, found);
   }
   if (!(found as Stats).isFile()) throw aboutDatabase("not_found", "is not a file", name);
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
     try {
       prepareConnection(db);
-      checkFormat(db, name);
+      checkFormat(db, name, load);
       return db;
     } catch (error) {
       db.close();
@@ -79,9 +88,9 @@ function cachedMatcher(make: (pattern: string) => (value: string) => boolean): (
   };
 }
 
-function checkFormat(db: Connection, name: string): void {
+function checkFormat(db: Connection, name: string, load: string): void {
   const ours = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(COLLECTIONS_TABLE.slice(1, -1));
-  if (ours === undefined) throw aboutDatabase("protocol", `was not written by toolsrv; fill a new file with: ${LOAD}`, name);
+  if (ours === undefined) throw aboutDatabase("protocol", `was not written by toolsrv; fill a new file with: ${load}`, name);
   const format = db.pragma("user_version", { simple: true });
   if (format !== FORMAT) throw aboutDatabase("protocol", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
 }

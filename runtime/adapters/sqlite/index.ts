@@ -8,7 +8,7 @@ import { compareText, type Filter, type Row } from "../../abi/filter.js";
 import type { Adapter, AdapterModule, Route, RowSet, SearchRequest } from "../adapter.js";
 import { refuseRoute } from "../reduce.js";
 import type { Collection } from "./catalog.js";
-import { RELOAD } from "./database.js";
+import { loadCommand } from "./database.js";
 import { tableName } from "./layout.js";
 import { Session, SnapshotPool } from "./session.js";
 import { comparesTexts } from "./filter.js";
@@ -166,9 +166,9 @@ function rank(session: Session, request: Selection, { name, paths }: Collection,
   return { rows: fused.map((one) => readRecord(session, name, one)), exact: true };
 }
 
-function readRecord({ statements }: Session, collection: string, { row, id, score }: Found): Row {
+function readRecord({ statements, load }: Session, collection: string, { row, id, score }: Found): Row {
   const record = statements.get(recordsSql(collection)).pluck().get(row) as string | undefined;
-  if (record === undefined) throw new BackendError("protocol", "sqlite", `the collection is damaged: a record is missing; ${RELOAD}`);
+  if (record === undefined) throw new BackendError("protocol", "sqlite", `the collection is damaged: a record is missing; load it again: ${load} --replace`);
   const found = toRow(record, id);
   found["_score"] = roundScore(score);
   return found;
@@ -224,10 +224,10 @@ function shown({ sql, params }: Statement): { readonly sql: string; readonly par
 
 export const adapter: AdapterModule = {
   backend: "sqlite",
-  async open(settings, { base }) {
+  async open(settings, { base, from }) {
     const path = settings["path"];
     if (typeof path !== "string" || path === "") throw new BackendError("unsupported", "sqlite", "the connection has no path");
-    const place = { file: resolve(base, path), name: path };
+    const place = { file: resolve(base, path), name: path, load: loadCommand(from) };
     return new SqliteAdapter(await Session.open(place), new SnapshotPool(place));
   },
   explain(request) {

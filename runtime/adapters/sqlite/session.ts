@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isBusy, sqliteError } from "./errors.js";
 import { Collections } from "./catalog.js";
-import { type Connection, openDatabase, Statements } from "./database.js";
+import { type Connection, openDatabase, type Place, Statements } from "./database.js";
 import type { Statement } from "./sql.js";
 
 /** Delays between attempts while another process has the lock. */
@@ -11,28 +11,25 @@ const BUSY_WAITS_MS = [25, 50, 100, 200, 400, 800];
 /** Sessions that may keep a snapshot open at the same time; further searches wait for one of them. */
 const MAX_SNAPSHOTS = 4;
 
-/** A file to open: its absolute path, and the path as the catalog writes it. */
-export interface Place {
-  readonly file: string;
-  readonly name: string;
-}
-
 export class Session {
   readonly statements: Statements;
   readonly collections: Collections;
+  /** The command that fills the file anew. */
+  readonly load: string;
   readonly #db: Connection;
   readonly #name: string;
 
-  private constructor(db: Connection, name: string) {
+  private constructor(db: Connection, { name, load }: Place) {
     this.#db = db;
     this.#name = name;
+    this.load = load;
     this.statements = new Statements(db);
     this.collections = new Collections(this.statements);
   }
 
   /** @throws BackendError as openDatabase */
-  static async open({ file, name }: Place): Promise<Session> {
-    return new Session(await openDatabase(file, name), name);
+  static async open(place: Place): Promise<Session> {
+    return new Session(await openDatabase(place), place);
   }
 
   /** Runs a statement to its end. */
