@@ -2,7 +2,7 @@
 // catalog 12 · sha256:6f5fa94ac3327233… · abi 1
 import type * as rt from "toolsrv/runtime/v1";
 
-/** Everything the model is told, in the order of tools/list. */
+/** What the model sees of each tool, in the order of tools/list. */
 export const tools = [
   // tools.yaml:9
   {

@@ -2,7 +2,7 @@
 // sha256:21ad606ba76d7ec4… · abi 1
 import type * as rt from "toolsrv/runtime/v1";
 
-/** Everything the model is told, in the order of tools/list. */
+/** What the model sees of each tool, in the order of tools/list. */
 export const tools = [
   // tools.yaml:8
   {

@@ -2,7 +2,7 @@
 // catalog 1 *\/ process.exit(1) // \u202e · sha256:1eb278446280aac1… · abi 1
 import type * as rt from "toolsrv/runtime/v1";
 
-/** Everything the model is told, in the order of tools/list. */
+/** What the model sees of each tool, in the order of tools/list. */
 export const tools = [
   // tools.yaml:10
   {

@@ -2,7 +2,7 @@
 // catalog 7 · sha256:98b0f2a0496e8d29… · abi 1
 import type * as rt from "toolsrv/runtime/v1";
 
-/** Everything the model is told, in the order of tools/list. */
+/** What the model sees of each tool, in the order of tools/list. */
 export const tools = [
   // class.yaml:9
   {
