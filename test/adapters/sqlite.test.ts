@@ -202,7 +202,7 @@ test("a collection that grows while it is served is seen with its new fields", a
   own.remove();
 });
 
-test("a locked file is waited for, and told when it stays locked", async () => {
+test("a locked file is waited for, and an error when it stays locked", async () => {
   const own = scratch();
   const store = await storeOf(own.folder, [record("1", { a: 1 })]);
   const writer = new Database(join(own.folder, "store.db"));

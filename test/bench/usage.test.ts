@@ -24,7 +24,7 @@ async function spinner() {
 }
 
 if (existsSync("/proc/self/schedstat")) {
-  test("the time of the server is told apart from that of others", async () => {
+  test("the time of the server is kept apart from that of others", async () => {
     const [server, other] = [await spinner(), await spinner()];
     try {
       const alone = await withUsage(server.pid, server.spin);
@@ -37,7 +37,7 @@ if (existsSync("/proc/self/schedstat")) {
     }
   });
 } else {
-  test.skip("the time of the server is told apart from that of others", "this system has no schedstat");
+  test.skip("the time of the server is kept apart from that of others", "this system has no schedstat");
 }
 
 test.run();

@@ -83,7 +83,7 @@ test("a finished call leaves no listener and no timer behind", async () => {
   // A pending 25 s timer would keep this process, and the test run, alive.
 });
 
-test("a deadline that nobody asks about creates nothing; one that passed tells late listeners", async () => {
+test("a deadline that nobody asks about creates nothing; one that passed calls late listeners", async () => {
   const idle = deadline();
   assert.equal(idle.aborted, false);
   const late = deadline();

@@ -72,7 +72,7 @@ test("a search tells of its call, its embedding and its read, each with beginnin
   assert.ok(!JSON.stringify({ ...call, plan: null }).includes("row-secret"), "no row and no guard is in the record");
 });
 
-test("each kind of tool tells of its own steps", async () => {
+test("each kind of tool reports its own steps", async () => {
   const steps = async (tool: string): Promise<readonly string[]> => {
     const { observer, lines } = recorder();
     await engineOf(observer).call(tool, {}, nobody);
@@ -83,7 +83,7 @@ test("each kind of tool tells of its own steps", async () => {
   assert.deepEqual(await steps("piped"), ["store fetch main/things 2 null", "pipeline sort piped 2 null", "pipeline project piped 2 null"]);
 });
 
-test("a refusal is told like a call: unknown tools, unusable arguments, and a store that fails", async () => {
+test("a refusal is observed like a call: unknown tools, unusable arguments, and a store that fails", async () => {
   const { observer, lines, calls } = recorder();
   const down = async (): Promise<never> => { throw new BackendError("unreachable", "sqlite", "nobody is there"); };
   const bug = async (): Promise<never> => { throw new TypeError("postgres://user:pw@host is not a function"); };
@@ -98,7 +98,7 @@ test("a refusal is told like a call: unknown tools, unusable arguments, and a st
   assert.ok(!lines.join().includes("postgres"), "what nobody expected keeps its text for the log");
 });
 
-test("a step that others wait for is not told after the end of the call that began it", async () => {
+test("a step that others wait for is not reported after the end of the call that began it", async () => {
   const { observer, lines } = recorder();
   let release: () => void = () => undefined;
   const slow = new Promise<void>((resolve) => (release = resolve));
@@ -110,7 +110,7 @@ test("a step that others wait for is not told after the end of the call that beg
   assert.match(lines.at(-1) ?? "", /"code":"timeout"/);
 });
 
-test("several observers are told the same, and none is none", async () => {
+test("several observers get the same reports, and none is none", async () => {
   const [a, b] = [recorder(), recorder()];
   await engineOf(observeWith([a.observer, b.observer])).call("list", {}, nobody);
   assert.equal(a.lines.length, 4);

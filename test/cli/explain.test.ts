@@ -61,7 +61,7 @@ test("defaults are filled in and a limit is what the call would use", async () =
   assert.deepEqual(calls[0]?.arguments, { director: "Jane Campion", limit: 10 });
 });
 
-test("who may call a tool is told by role, with what becomes of callers without one", async () => {
+test("who may call a tool is shown by role, with what becomes of callers without one", async () => {
   const words = async (tool: string): Promise<string> => {
     const { code, out, err } = await explain(repo("test/golden/emit/roles/tools.yaml"), tool);
     assert.equal(code, EXIT.OK, err);

@@ -108,7 +108,7 @@ test("of two records with one id the later stays", () =>
     assert.deepEqual(await rows(), [{ key: "a", n: 2, _id: "a" }]);
   }));
 
-test("bad records are told by number, the rest loads, and the exit is 1", () =>
+test("bad records are reported by number, the rest loads, and the exit is 1", () =>
   inProject(async ({ write, load, rows }) => {
     write("a.jsonl", '{"n":1}\nnot json\n[1]\n{"n":4,"made":"soon"}\n{"n":5}\n');
     const { code, out, err } = await load("a.jsonl", "--types", "made:datetime");
@@ -118,7 +118,7 @@ test("bad records are told by number, the rest loads, and the exit is 1", () =>
     assert.deepEqual((await rows()).map((row) => [row["_id"], row["n"]]), [["1", 1], ["5", 5]]);
   }));
 
-test("twenty bad records are told one by one, the rest are counted", () =>
+test("twenty bad records are reported one by one, the rest are counted", () =>
   inProject(async ({ write, load }) => {
     write("a.jsonl", "x\n".repeat(25));
     const { err } = await load("a.jsonl");

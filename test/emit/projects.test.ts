@@ -136,7 +136,7 @@ test("files of one name cannot be served together, whatever their folders and ca
     }
   }));
 
-test("validate tells each catalog's problems under its own name, and sums up", () =>
+test("validate reports each catalog's problems under its own name, and sums up", () =>
   inProject(async (folder) => {
     writeFileSync(join(folder, "class.yaml"), readFileSync(join(folder, "class.yaml"), "utf8").replace("kind: count", "kind: cuont"));
     const { code, err } = await command(folder, "validate", ...FILES);

@@ -35,7 +35,7 @@ test("a missing file is /dev/null and a missing last line end is said", () => {
   assert.equal(between("a\n", null), "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
 });
 
-test("two texts without a line in common are told apart quickly", () => {
+test("two texts without a line in common are compared quickly", () => {
   const before = Array.from({ length: 20_000 }, (_, n) => `a${n}\n`).join("");
   const after = Array.from({ length: 20_000 }, (_, n) => `b${n}\n`).join("");
   assert.equal(between(before, after).match(/^[-+][ab]/gm)?.length, 40_000);

@@ -150,7 +150,7 @@ function converse(bytes: string, until: RegExp, to = port): Promise<{ readonly s
   return more(until).then(() => ({ socket, received, more }));
 }
 
-test("subscriptions/listen opens with what will be told, tagged with its id, and ends with a result at shutdown", async () => {
+test("subscriptions/listen opens with what will be sent, tagged with its id, and ends with a result at shutdown", async () => {
   const served = await startHttp(fixtureServer);
   try {
     const listen = bytesOf("subscriptions/listen", { id: "sub-1", params: { notifications: { toolsListChanged: true, promptsListChanged: true } } });

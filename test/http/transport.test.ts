@@ -175,7 +175,7 @@ test("a line break in a response header is an error, not a second header", async
   });
 });
 
-test("a client that goes away is told to the handler, and a late answer does nothing", async () => {
+test("a client that goes away is reported to the handler, and a late answer does nothing", async () => {
   const gone = deferred<boolean>();
   const arrived = deferred<void>();
   const route: HttpRoute = {

@@ -20,7 +20,7 @@ async function read(text: string, format: SourceFormat | null, cuts: readonly nu
 
 const values = (items: readonly SourceItem[]): readonly unknown[] => items.map((item) => ("error" in item ? `${item.place}: ${item.error}` : item.value));
 
-test("JSON lines: blank ones are skipped, a broken one is told by its line and the rest goes on", async () => {
+test("JSON lines: blank ones are skipped, a broken one is reported by its line and the rest goes on", async () => {
   const items = await read('\ufeff{"a":1}\r\n\n  \n{"a":\n{"a":3}', "jsonl");
   assert.deepEqual(items.map(({ number, place }) => [number, place]), [[1, "line 1"], [2, "line 4"], [3, "line 5"]]);
   assert.deepEqual(items[2], { number: 3, place: "line 5", value: { a: 3 } });
@@ -32,7 +32,7 @@ test("a JSON list is cut into its elements, whatever they hold", async () => {
   assert.deepEqual(await read("[]", "json"), []);
 });
 
-test("a broken element of a list is told with its number and line, and the rest goes on", async () => {
+test("a broken element of a list is reported with its number and line, and the rest goes on", async () => {
   const items = await read('[\n{"a":1},\n{"a":},\n{"a":3},\n]', "json");
   assert.deepEqual(items.map(({ place }) => place), ["record 1 (line 2)", "record 2 (line 3)", "record 3 (line 4)", "record 4 (line 5)"]);
   assert.match(String(values(items)[1]), /not JSON/);

@@ -79,7 +79,7 @@ test("HTTP: log messages of a tool go to handshake clients that read streams, an
   assert.equal((await call("test_logging_tool", { accept: BOTH })).headers["content-type"], "application/json");
 });
 
-test("HTTP: a changed list is told to those who listen for it, tagged with their subscription, and to nobody else", async () => {
+test("HTTP: a changed list is announced to those who listen for it, tagged with their subscription, and to nobody else", async () => {
   const listen = async (notifications: Json, id: string): Promise<{ readonly seen: () => string; readonly until: (pattern: RegExp) => Promise<void>; readonly socket: Socket }> => {
     const params = { notifications, _meta: { "io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {} } };
     const socket = connect(port, "127.0.0.1");
@@ -111,7 +111,7 @@ test("HTTP: a changed list is told to those who listen for it, tagged with their
   }
 });
 
-test("stdio: a level that was set holds for log messages of tools, and a changed list is told and served", async () => {
+test("stdio: a level that was set holds for log messages of tools, and a changed list is announced and served", async () => {
   const served = start(server);
   const lines = new Lines(served);
   try {

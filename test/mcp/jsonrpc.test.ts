@@ -8,7 +8,7 @@ const test = suite("jsonrpc");
 
 const parse = (text: string) => readMessage(JSON.parse(text));
 
-test("requests, notifications and responses are told apart", () => {
+test("requests, notifications and responses are distinguished", () => {
   const table: readonly (readonly [string, string])[] = [
     ['{"jsonrpc":"2.0","id":1,"method":"ping"}', "request"],
     ['{"jsonrpc":"2.0","id":0,"method":"ping","params":{}}', "request"],

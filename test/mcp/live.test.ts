@@ -109,7 +109,7 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
 const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 const call = (id: number, name: string, args: unknown): unknown => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
 
-test("an edit that changes the tools is served at once and told with tools/list_changed", async () => {
+test("an edit that changes the tools is served at once and announced with tools/list_changed", async () => {
   await withSession(async ({ source, send, next, notes }) => {
     send(initialize);
     await next();
@@ -121,7 +121,7 @@ test("an edit that changes the tools is served at once and told with tools/list_
   });
 });
 
-test("nothing is told before initialize, for an edit without effect, or when the tools stay as they are", async () => {
+test("nothing is announced before initialize, for an edit without effect, or when the tools stay as they are", async () => {
   await withSession(async ({ source, send, next, settled, notes }) => {
     source.save(edit(1, true));
     await settled();
@@ -201,7 +201,7 @@ test("of several catalogs the changed one is reloaded, all of them or none", asy
   await live.close();
 });
 
-test("a change of roles that changes what the client may see is told, though the tools are the same", async () => {
+test("a change of roles that changes what the client may see is announced, though the tools are the same", async () => {
   const roles = (allow: readonly string[]): Program["settings"] => ({ security: { rbac: { default_role: "viewer", role_claim: "roles", roles: { viewer: { allow } }, deny_tools: [] } } });
   await withSession(async ({ source, send, next }) => {
     send(initialize);

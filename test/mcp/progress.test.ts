@@ -47,7 +47,7 @@ test("through run_tool it is the progress of the tool that is named", async () =
   assert.equal((await toldBy(version, { progressToken: "t" }, "run_tool")).length, 2);
 });
 
-test("without a token, or with one that is neither text nor integer, nothing is told", async () => {
+test("without a token, or with one that is neither text nor integer, nothing is reported", async () => {
   for (const version of VERSIONS) {
     for (const meta of [undefined, null, {}, "x", [], { progressToken: null }, { progressToken: 1.5 }, { progressToken: {} }, { progressToken: ["t"] }]) {
       assert.deepEqual(await toldBy(version, meta), [], `${version.name} ${JSON.stringify(meta)}`);
@@ -100,7 +100,7 @@ test("HTTP: a client that does not read event streams, or asked for no progress,
   }
 });
 
-test("HTTP: the calls of a batch tell of their progress on one stream, which ends with all answers", async () => {
+test("HTTP: the calls of a batch report their progress on one stream, which ends with all answers", async () => {
   const one = (id: number): Json => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "stages", arguments: {}, _meta: { progressToken: `t${id}` } } });
   const events = eventsOf(await rawHttp(port, rawPost("/mcp", JSON.stringify([one(1), one(2)]), { accept: BOTH })));
   const told = events.slice(0, -1).map(({ params }) => `${params.progressToken} ${params.progress}`);

@@ -117,7 +117,7 @@ test("on stdio a refusal is a result with isError that names the code", async ()
   assert.deepEqual(JSON.parse(json.result.content[0].text).error, { code: "auth_error", message: "tool 'wait' is not permitted for role viewer", retryable: false, tool: "wait" });
 });
 
-test("an unknown tool is unknown to everyone, and the name it is like is told only to those who may call that", async () => {
+test("an unknown tool is unknown to everyone, and the name it is like is shown only to those who may call that", async () => {
   const mcp = server();
   const words = async (roles: unknown): Promise<string> => (await call(mcp, roles, "wail")).json.result.content[0].text;
   assert.match(await words("admin"), /did you mean 'wait'/);

@@ -111,7 +111,7 @@ test("a cancelled call has no answer", async () => {
   });
 });
 
-test("a client that asked for errors is told of a store that is down before it gets the answer", async () => {
+test("a client that asked for errors gets a log message about a store that is down before it gets the answer", async () => {
   await withServer([], async (lines) => {
     await lines.initialize();
     lines.send(call(1, "store_down"));

@@ -62,7 +62,7 @@ test("warnings are 0, and 1 with --strict", async () => {
   assert.equal((await validate({ "tools.yaml": BAD }, ["--strict", "tools.yaml"])).code, EXIT.USAGE);
 });
 
-test("with roles, each role is told what its list costs", async () => {
+test("with roles, the cost of each role's list is shown", async () => {
   const roles = "security: { rbac: { enabled: true, roles: { reader: { allow: [find_it] }, other: { allow: [ping] } }, deny_tools: [] } }\n";
   const { code, err } = await validate({ "tools.yaml": `${GOOD}${roles}` }, ["tools.yaml"]);
   assert.equal(code, EXIT.OK);
@@ -96,7 +96,7 @@ test("--json yields JSON whatever goes wrong with the files", async () => {
   }
 });
 
-test("what concerns a whole file is told without an empty place, in words", async () => {
+test("what concerns a whole file is reported without an empty place, in words", async () => {
   const table: readonly (readonly [readonly string[], { readonly [name: string]: string }, RegExp])[] = [
     [["none.yaml"], {}, /^ERROR TS0002: cannot read 'none\.yaml': there is no such file\n {2}--> none\.yaml\n/],
     [["."], {}, /^ERROR TS0002: cannot read '\.': it is a folder\n/],

@@ -112,7 +112,7 @@ test("an export reads back into the same runs, steps, payloads and tags", () =>
     assert.deepEqual([(await trace("export")).code, (await trace("export", "nope")).code, (await trace("export", "r1", "--format", "csv")).code], [2, 1, 2]);
   }));
 
-test("a file downloaded over HTTP is read back, too; bad lines are told by number and counted", () =>
+test("a file downloaded over HTTP is read back, too; bad lines are reported by number and counted", () =>
   inDirectory(async (directory, trace) => {
     const service = await startTrace();
     await service.ingest(sampleRun("web"));
@@ -240,7 +240,7 @@ test("stats prints the counters, also with settings in the environment that woul
     assert.deepEqual([code, (JSON.parse(out) as Json)["total_runs"]], [0, 2]);
   }));
 
-test("commands that write are told which service uses the directory; those that read work beside it", () =>
+test("commands that write name the service that uses the directory; those that read work beside it", () =>
   inDirectory(async (directory, trace) => {
     const service = await startTrace({}, join(directory, "data"));
     const refused = await trace("gc");
@@ -259,7 +259,7 @@ test("demo records a run with a nested error; the directory need not exist", () 
     assert.equal((await readFile(layoutOf(join(directory, "demo")).traces)).subarray(0, 15).toString(), "SQLite format 3");
   }));
 
-test("a directory without traces, an unknown command and wrong words are told apart", () =>
+test("a directory without traces, an unknown command and wrong words are distinct errors", () =>
   inDirectory(async (_, trace) => {
     const none = await trace("runs", "--data-dir", "empty");
     assert.deepEqual([none.code, /holds no traces; name another one with --data-dir/.test(none.err)], [1, true]);

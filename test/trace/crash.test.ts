@@ -55,7 +55,7 @@ test("SIGTERM writes what is queued, then ends with 0", async () => {
   await again.dispose();
 }, { timeoutMs: 30_000 });
 
-test("a damaged database is told of at the start", async () => {
+test("a damaged database is reported at the start", async () => {
   const directory = await temporaryDirectory();
   const first = await startTrace({}, directory);
   await first.stop();

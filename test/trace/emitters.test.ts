@@ -221,7 +221,7 @@ test("LangChain.js: an error fails the run and is thrown on", async () => {
   assert.deepEqual([run["name"], run["status"], run["error_message"]], ["failing", "failed", "out of range"]);
 });
 
-test("a wrapped MCP client records calls under its server, counts isError as failed, and tells its tools", async () => {
+test("a wrapped MCP client records calls under its server, counts isError as failed, and reports its tools", async () => {
   const client = {
     label: "inner",
     callTool: ({ name }: { readonly name: string }) => Promise.resolve(name === "bad" ? { isError: true, content: [{ type: "text", text: "no such file" }] } : { content: [{ type: "text", text: "ok" }] }),

@@ -309,7 +309,7 @@ test("connections that say half a request, or nothing, or go silent hold up nobo
   await trace.dispose();
 }, { timeoutMs: 30_000 });
 
-test("two processes do not share a directory: the second is told who has it, and it is free after a kill", async () => {
+test("two processes do not share a directory: the second one's error names who has it, and it is free after a kill", async () => {
   const directory = await temporaryDirectory();
   const first = await startProcess(directory);
   await assert.rejects(startProcess(directory), /in use by another trace service/);

@@ -122,7 +122,7 @@ test("the list hears starts, ends and what changed in the graph, with whole runs
   socket.destroy();
 });
 
-test("a bare root is told of when it starts, too", async () => {
+test("a bare root is announced when it starts, too", async () => {
   const socket = await rawWebSocket(trace.port, "/ws/runs");
   await until(() => trace.service.context.hub.size > 0);
   await trace.ingest([{ run_id: "bare", event_type: "tool_start", tool_name: "t" }]);
@@ -292,7 +292,7 @@ test("frames of a commit are made once for all followers, and leave each socket 
   hub.stop();
 });
 
-test("when the journey can't be read the client is told, stays, and gets live steps", async () => {
+test("when the journey can't be read the client gets an error frame, stays, and gets live steps", async () => {
   const hub = hubOf(emptyStore({ steps: () => Promise.reject(new Error("broken")) }));
   const peer = fakePeer();
   hub.openTrace(peer, "r", false, 0);

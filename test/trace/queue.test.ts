@@ -45,7 +45,7 @@ test("events wait for a store that can't be reached, up to the bound, and are st
   assert.deepEqual([state.written, counters.processed, counters.dropped, state.told], [3, 3, 1, ["gone", null]]);
 });
 
-test("who waits for a commit is told that it waits, and is refused while the store is away", async () => {
+test("who waits for a commit gets an answer that it waits, and is refused while the store is away", async () => {
   const { state, counters, queue } = setup();
   state.away = true;
   assert.equal(queue.offer(one, 10, true), null);

@@ -13,7 +13,7 @@ const test = suite("trace store postgres driver");
 const settings = (given: { readonly [name: string]: unknown }) => resolveSettings({ from: (name) => name, given });
 const SECRET_URL = "postgresql://writer:hunter2@127.0.0.1:1/traces";
 
-test("the store is named by a setting, and its address is told without its password", () => {
+test("the store is named by a setting, and its address is shown without its password", () => {
   const chosen = settings({ store: "postgres", store_url: SECRET_URL });
   assert.deepEqual([chosen.store, chosen.store_schema], ["postgres", "toolsrv_trace"]);
   assert.equal(placeOf({ url: SECRET_URL, schema: "s" }), "postgres 127.0.0.1:1/traces, schema s");

@@ -193,7 +193,7 @@ else {
     { timeoutMs: 30_000 },
   );
 
-  test("a schema of another format or with other tables is told of at the start", async () => {
+  test("a schema of another format or with other tables is reported at the start", async () => {
     const schema = newSchema();
     const start = () => startTrace({ store: "postgres", store_url: url, store_schema: schema }, "unused");
     await sql({ url, schema }, `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.runs (id int)`);
