@@ -9,7 +9,7 @@ import type { Code, Severity } from "../runtime/abi/codes.js";
 import type { FilterTemplate, Op, Scalar } from "../runtime/abi/filter.js";
 import type { ServePlan } from "../runtime/abi/call.js";
 import type { ToolDefinition, ToolInput } from "../runtime/abi/params.js";
-import type { AclMatch, BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider } from "../runtime/abi/plan.js";
+import type { AclMatch, BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider, SecretProvider } from "../runtime/abi/plan.js";
 
 /** A text the compiler was given. `path` is as the user wrote it; it is shown, never opened. */
 export interface SourceFile {
@@ -81,7 +81,7 @@ export interface ResolvedConnection {
   readonly backend: BackendName;
   /** Backend fields with defaults; catalog key names. */
   readonly settings: { readonly [key: string]: Deferred };
-  readonly credentials: { readonly provider: string; readonly fields: { readonly [key: string]: Deferred } };
+  readonly credentials: { readonly provider: SecretProvider; readonly fields: { readonly [key: string]: Deferred } };
   readonly builtins: { readonly semantic_search: boolean; readonly get_by_id: boolean; readonly count: boolean; readonly list_collections: boolean };
   readonly builtinDefaults: {
     readonly collections: readonly string[] | null;

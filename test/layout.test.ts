@@ -7,7 +7,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 import ts from "typescript";
 import { repo } from "./lib/repo.js";
-import { BACKENDS } from "../runtime/abi/plan.js";
+import { BACKENDS, SECRET_PROVIDERS } from "../runtime/abi/plan.js";
 import { providerNames } from "./lib/provider-names.js";
 import { PUBLIC_ABI, RULES, rulesTable } from "./lib/import-rules.js";
 import { suite } from "./lib/suite.js";
@@ -50,6 +50,14 @@ test("no code asks for a backend by its name", () => {
   const code = (file: string): string => readFileSync(repo(file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   assert.deepEqual(files.flatMap((file) => code(file).split("\n").filter((line) => literal.test(line)).map((line) => `${file}: ${line.trim()}`)), []);
   assert.ok(literal.test('if (backend === "qdrant")'));
+});
+
+test("no code asks for a provider of credentials by its name", () => {
+  const literal = new RegExp(`["'\`](?:${SECRET_PROVIDERS.filter((name) => name !== "env").join("|")})["'\`]`);
+  const allowed = ["runtime/secrets/*/**", "runtime/abi/plan.ts", "generator/1-parse/*.gen.ts"];
+  const files = sources("runtime", "generator").filter((file) => !allowed.some((glob) => matches(glob, file)));
+  assert.deepEqual(files.filter((file) => literal.test(readFileSync(repo(file), "utf8"))), []);
+  assert.ok(literal.test('if (provider === "vault")'));
 });
 
 /** Names, models and packages of providers belong to the provider's own folder and to the list of names. */

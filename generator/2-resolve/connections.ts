@@ -1,6 +1,7 @@
 /** Connections: backend settings with their defaults, credentials, and the settings of their built-in tools. */
 import type { Deferred } from "../../runtime/abi/plan.js";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { DEFAULT_SECRET_SOURCE, SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import type { Path, ResolvedConnection, tds } from "../ir.js";
 import { resolveStaticFilters } from "./filters.js";
 import { resolveOutput, type Scope } from "./tools.js";
@@ -49,8 +50,9 @@ function settingsOf(connection: tds.Connection, at: Path, scope: Scope): { reado
 
 /** Fields of the chosen provider's own block; those of other providers say nothing. */
 function credentialsOf(credentials: tds.Credentials | undefined, at: Path, scope: Scope): ResolvedConnection["credentials"] {
-  const provider = credentials?.provider ?? "env";
-  const block = provider === "env" ? undefined : credentials?.[provider];
+  const provider = credentials?.provider ?? DEFAULT_SECRET_SOURCE.name;
+  const blocks: { readonly [provider: string]: unknown } = { ...credentials };
+  const block = SECRET_SOURCES[provider].load === null ? undefined : blocks[provider];
   const written = Object.entries(block ?? {}).filter(([, value]) => value !== null);
   return { provider, fields: Object.fromEntries(written.map(([key, value]) => [key, scope.interpolator.tree(value, [...at, provider, key])])) };
 }

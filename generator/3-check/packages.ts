@@ -5,6 +5,7 @@ import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
 import type { RateLimitPlan } from "../../runtime/abi/plan.js";
+import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
 import type { Resolved } from "../ir.js";
@@ -18,6 +19,7 @@ const PROVIDERS = [...Object.values(EMBEDDERS), ...Object.values(RERANKERS), ...
 /** Every package that some catalog needs and toolsrv does not bring along. */
 export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
   ...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages),
+  ...Object.values(SECRET_SOURCES).flatMap(({ packages }) => packages),
   ...Object.values(LIMIT_PACKAGES).flat(),
   ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
 ])];
@@ -28,6 +30,10 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
  */
 export function reportPackages({ connections, parsed, tools, settings }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
   const missingOf = (packages: readonly string[]): string | null => packages.filter((name) => !isInstalled(name)).join(" ") || null;
+  for (const { name, at, credentials: { provider } } of connections) {
+    const missing = missingOf(SECRET_SOURCES[provider].packages);
+    if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (credentials.provider ${provider})`, package: missing }, { path: [...at, "credentials", "provider"] });
+  }
   for (const { name, at, backend } of connections) {
     if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
     const missing = missingOf(DESCRIPTORS[backend].packages);

@@ -1,5 +1,6 @@
 /** The tables that plans refer to by name: connections and embeddings. */
 import type { ConnectionPlan, EmbeddingPlan } from "../../runtime/abi/plan.js";
+import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import { CompilerBug } from "../bug.js";
 import type { Resolved, ResolvedConnection, ResolvedEmbedding, ResolvedTool } from "../ir.js";
 import { compact, unlessEmpty } from "./compact.js";
@@ -11,8 +12,8 @@ function connectionPlan(connection: ResolvedConnection): ConnectionPlan {
   return compact<ConnectionPlan>({
     backend: connection.backend,
     settings: connection.settings,
-    // `env` only says that the settings were interpolated.
-    credentials: provider === "env" ? undefined : { provider, ...fields },
+    // A provider that fetches nothing only says that the settings were interpolated.
+    credentials: SECRET_SOURCES[provider].load === null ? undefined : { provider, ...fields },
   });
 }
 

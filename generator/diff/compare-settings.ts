@@ -128,7 +128,7 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
 }
 
 /** Settings that do not change which rows are read; another key or user may see others. */
-const HARMLESS = new Set(["vector_column", "embedding_mode", "credentials"]);
+const HARMLESS = new Set(["vector_column", "embedding_mode"]);
 
 export function compareConnections(old: { readonly [name: string]: ConnectionPlan }, next: { readonly [name: string]: ConnectionPlan }, changes: Changes): void {
   for (const [name, before] of Object.entries(old)) {

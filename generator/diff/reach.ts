@@ -68,8 +68,14 @@ function isAddress(backend: string, key: string): boolean {
 }
 
 /** Parts of an address that can be compared; null for a part that only the environment knows. */
-function addressOf({ backend, settings }: ConnectionPlan): ReadonlyMap<string, string | null> {
-  return new Map(Object.entries(settings).filter(([key]) => isAddress(backend, key)).map(([key, value]) => [key, typeof value === "string" ? normal(value) : value === null || typeof value !== "object" ? String(value) : null]));
+function addressOf({ backend, settings, credentials }: ConnectionPlan): ReadonlyMap<string, string | null> {
+  return new Map(Object.entries(settings).filter(([key]) => isAddress(backend, key)).map(([key, value]) => [key, credentials !== undefined && isFetched(backend, key) ? null : typeof value === "string" ? normal(value) : value === null || typeof value !== "object" ? String(value) : null]));
+}
+
+/** A secret that is fetched may hold the address, which then wins over the written one. */
+function isFetched(backend: string, key: string): boolean {
+  const use = Object.values(DESCRIPTORS).find(({ name }) => name === backend)?.settings[key]?.use;
+  return use === "path" || use === "endpoint";
 }
 
 /** `./a.db` is `a.db`, and a URL is the same with another case of its host or a slash at its end. */
@@ -82,7 +88,7 @@ function normal(text: string): string {
 
 /** Shown to be the same store. */
 export function isSameStore(a: ConnectionPlan | undefined, b: ConnectionPlan | undefined): boolean {
-  if (a === undefined || b === undefined || a.backend !== b.backend) return false;
+  if (a === undefined || b === undefined || a.backend !== b.backend || !same(a.credentials, b.credentials)) return false;
   const [left, right] = [addressOf(a), addressOf(b)];
   const written = ({ settings }: ConnectionPlan, key: string): string | null => writtenText(settings[key]);
   return [...new Set([...left.keys(), ...right.keys()])].every((key) => (left.get(key) ?? null) !== null ? left.get(key) === right.get(key) : written(a, key) !== null && written(a, key) === written(b, key));

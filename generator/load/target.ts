@@ -27,6 +27,8 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
     const filled = Object.values(DESCRIPTORS).filter(({ isFilled }) => isFilled === true).map(({ name }) => name).join(", ");
     throw new RangeError(`connection '${connection}' is a ${plan.backend} store; only ${filled} stores are filled by load`);
   }
+  // The server would read the file that the secret names, and load fills the one that the catalog names.
+  if (plan.credentials !== undefined) throw new RangeError(`connection '${connection}' takes its settings from credentials.provider ${plan.credentials.provider}, which load does not ask; load through a catalog that names the file`);
   const path = plan.settings["path"];
   if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
   const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));

@@ -19,6 +19,10 @@ export type EmbeddingProvider = (typeof EMBEDDING_PROVIDERS)[number];
 export type RerankProvider = (typeof RERANK_PROVIDERS)[number];
 export type ExpandProvider = (typeof EXPAND_PROVIDERS)[number];
 
+/** Providers of credentials (connections.X.credentials.provider). */
+export const SECRET_PROVIDERS = ["env", "vault", "aws_sm", "k8s"] as const;
+export type SecretProvider = (typeof SECRET_PROVIDERS)[number];
+
 export type Json = Scalar | readonly Json[] | { readonly [key: string]: Json };
 
 /** A `${NAME}` or `${NAME:-default}` of the catalog. Open in every program; filled when it starts (references.ts). */

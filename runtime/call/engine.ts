@@ -19,6 +19,10 @@ export interface EngineOptions {
   readonly now?: () => number;
   /** Serve list_available_tools and run_tool; off by default. */
   readonly metaTools?: boolean;
+  /** Variables of the process: providers of credentials read those that the env file lacks. None by default. */
+  readonly environment?: { readonly [name: string]: string | undefined };
+  /** Takes each credential that a provider returned, so that a log can hide it. */
+  readonly learned?: (secret: string) => void;
   /** Counters of rate limits, when they live longer than this engine; own ones by default, closed with it. */
   readonly limits?: LimitStores;
   /** The observer of the calls; none by default. */
@@ -36,7 +40,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
   const now = options.now ?? (() => performance.now());
   const filled = fillProgram(program, options.env);
-  const services = createServices(program, filled, now);
+  const services = createServices(program, filled, { now, variable: (name) => options.env.get(name) || options.environment?.[name] || undefined, learned: options.learned ?? (() => undefined) });
   const limits = options.limits ?? createLimitStores({ now });
   const access = createAccess(program.settings.security?.rbac);
   const metaTools = options.metaTools === true;

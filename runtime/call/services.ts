@@ -1,19 +1,32 @@
 /** Stores and embedders of a program: opened on first use, shared by all calls, closed with the engine. */
-import type { Adapter, AdapterModule } from "../adapters/adapter.js";
+import { readFile } from "node:fs/promises";
+import { canonicalJson } from "../abi/fingerprint.js";
+import type { Adapter, AdapterModule, OpenOptions, Settings } from "../adapters/adapter.js";
+import type { Secrets } from "../secrets/secrets.js";
+import type { SecretWorld } from "../secrets/source.js";
 import type { CallServices, Program } from "../abi/call.js";
 import { BackendError } from "../abi/errors.js";
 import type { Json } from "../abi/plan.js";
 import { fileURLToPath } from "node:url";
 import type { Embedder } from "../embed/embedder.js";
-import type { FilledProgram } from "./fill-program.js";
+import type { FilledConnection, FilledProgram } from "./fill-program.js";
 
 /** What `createServices` returns beyond what calls may reach. */
 export interface ProgramServices extends CallServices {
   close(): Promise<void>;
 }
 
+export interface ServicesOptions {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** A variable for providers of credentials: of the env file, else of the process. */
+  readonly variable: (name: string) => string | undefined;
+  /** Takes each credential that was fetched, so that the log can hide it. */
+  readonly learned: (secret: string) => void;
+}
+
 /** Opens nothing yet. A failed open is forgotten, so that the next call tries again. */
-export function createServices(program: Program, filled: FilledProgram, now: () => number): ProgramServices {
+export function createServices(program: Program, filled: FilledProgram, options: ServicesOptions): ProgramServices {
   const modules = new Map<string, AdapterModule>();
   const parts = new WeakMap<object, unknown>();
 
@@ -23,8 +36,14 @@ export function createServices(program: Program, filled: FilledProgram, now: () 
     if (plan === undefined || load === undefined) throw new BackendError("unsupported", plan?.backend ?? "unknown", `connection '${connection}' has no adapter in this program`);
     const { adapter } = await load();
     modules.set(connection, adapter);
-    return adapter.open(filled.connections[connection]?.settings ?? {}, { base: fileURLToPath(program.base), from: { catalog: program.catalog.file, connection } });
+    const where: OpenOptions = { base: fileURLToPath(program.base), from: { catalog: program.catalog.file, connection } };
+    const filledPlan = filled.connections[connection];
+    if (filledPlan?.credentials === undefined) return adapter.open(filledPlan?.settings ?? {}, where);
+    return openWithSecrets(filledPlan, adapter, where, await secrets());
   });
+  let loading: Promise<Secrets> | null = null;
+  /** Most programs fetch no credentials, and load none of this. */
+  const secrets = (): Promise<Secrets> => (loading ??= import("../secrets/secrets.js").then(({ createSecrets }) => createSecrets(worldOf(options), options.now)));
   const embedders = openOnce(async (name): Promise<Embedder> => {
     const plan = filled.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
@@ -38,7 +57,7 @@ export function createServices(program: Program, filled: FilledProgram, now: () 
     explain(connection, request): Json {
       return modules.get(connection)?.explain(request) ?? null;
     },
-    now,
+    now: options.now,
     guard: filled.guard,
     route: filled.route,
     once<T>(part: object, make: () => T): T {
@@ -46,10 +65,31 @@ export function createServices(program: Program, filled: FilledProgram, now: () 
       return parts.get(part) as T;
     },
     async close() {
+      // A secret that does not come must not hold up the end.
+      if (loading !== null) await loading.then((opened) => opened.close(), () => undefined);
       const open = await Promise.allSettled(adapters.all());
       await Promise.allSettled(open.map((result) => (result.status === "fulfilled" ? result.value.close() : undefined)));
     },
   };
+}
+
+function worldOf({ variable, learned }: ServicesOptions): SecretWorld {
+  return { variable, learned, readFile: (path) => readFile(path, "utf8"), find: (name) => import(name) };
+}
+
+/** A store whose credentials are fetched, and fetched again when it refuses them. */
+async function openWithSecrets(plan: FilledConnection, adapter: AdapterModule, where: OpenOptions, secrets: Secrets): Promise<Adapter> {
+  const { openRenewing } = await import("../secrets/renewing-adapter.js");
+  let used: Settings = {};
+  return openRenewing({
+    async open() {
+      used = await secrets.settingsOf(plan);
+      return adapter.open(used, where);
+    },
+    async renew() {
+      return canonicalJson(await secrets.renewedOf(plan)) !== canonicalJson(used);
+    },
+  });
 }
 
 function openOnce<T>(open: (name: string) => Promise<T>): { get(name: string): Promise<T>; all(): readonly Promise<T>[] } {

@@ -11,6 +11,7 @@ import { REDACTED } from "./arguments.js";
 const SECRET_NAME = /key|token|secret|passw|pwd|credential|authorization|dsn/i;
 /** Shorter values would hide ordinary words of a message, and protect nothing. */
 const MIN_LENGTH = 4;
+const MAX_LEARNED = 1000;
 
 /** `user:password@` of a URL; a password may be percent-encoded, never hold a slash. */
 const USER_INFO = /(\b[a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@'"]{1,512}@/gi;
@@ -25,8 +26,27 @@ const MAX_TEXT = 32_768;
 /** A text without credentials. */
 export type Scrub = (text: string) => string;
 
-/** Hides what a program knows to be a credential, and everything that looks like one. */
-export function createScrub(program: Pick<Program, "connections" | "embeddings" | "settings" | "plans">, env: Env): Scrub {
+/** Credentials that became known while a program ran. Bounded: the oldest are forgotten. */
+export class LearnedSecrets {
+  private readonly values = new Set<string>();
+  /** Counts what was added, so that a reader sees whether there is anything new. */
+  version = 0;
+
+  add(secret: string): void {
+    if (secret.length < MIN_LENGTH || this.values.has(secret)) return;
+    const [oldest] = this.values;
+    if (this.values.size >= MAX_LEARNED && oldest !== undefined) this.values.delete(oldest);
+    this.values.add(secret);
+    this.version += 1;
+  }
+
+  all(): readonly string[] {
+    return [...this.values];
+  }
+}
+
+/** Hides what a program knows to be a credential, what it has learned since, and everything that looks like one. */
+export function createScrub(program: Pick<Program, "connections" | "embeddings" | "settings" | "plans">, env: Env, learned = new LearnedSecrets()): Scrub {
   const values = new Set<string>();
   for (const [name, value] of env) {
     if (SECRET_NAME.test(name)) values.add(value);
@@ -35,8 +55,14 @@ export function createScrub(program: Pick<Program, "connections" | "embeddings" 
   }
   for (const part of [program.connections, program.embeddings, program.settings, program.plans]) collect(part, false, env, values);
   // The longest first: one credential may begin with another.
-  const known = [...values].filter((value) => value.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
+  const sorted = (): readonly string[] => [...values, ...learned.all().flatMap((value) => [value, decoded(value)])].filter((value) => value.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
+  let known = sorted();
+  let version = learned.version;
   return (text) => {
+    if (version !== learned.version) {
+      version = learned.version;
+      known = sorted();
+    }
     const hidden = known.reduce((left, value) => left.replaceAll(value, REDACTED), text.slice(0, MAX_TEXT));
     return hidden.replace(USER_INFO, `$1${REDACTED}@`).replace(SCHEME, `$1 ${REDACTED}`).replace(NAMED, `$1$2${REDACTED}`);
   };

@@ -16,7 +16,7 @@ import { createLimitStores, type LimitStores } from "../limits/stores.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
 import { createCallLog } from "../observe/call-log.js";
-import { createScrub } from "../observe/credentials.js";
+import { createScrub, LearnedSecrets, type Scrub } from "../observe/credentials.js";
 import { createLog, type Log, type LogFormat } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
 import type { CallTrace } from "./call-trace.js";
@@ -96,10 +96,11 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const info = { name, title: TITLE, version: version() };
   const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
   const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
+  const learned = new LearnedSecrets();
   const start: Start = ({ name: project, program: served }) => {
     const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
-    const observing = observingOf(recorder, served, log, options.logFormat, env);
-    return createMcpServer({ engine: createEngine(served, { env, now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log });
+    const observing = observingOf(recorder, log, options.logFormat, createScrub(served, env, learned));
+    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log });
   };
   try {
     const { http: address, auth: flags } = options;
@@ -135,8 +136,8 @@ function scrubbed(error: unknown, projects: readonly Project[], env: ReadonlyMap
 }
 
 /** The call log and what else observes calls. Above info the log costs only the calls that fail. */
-function observingOf(recorder: readonly CallObserver[], program: Program, log: Log, format: LogFormat, env: ReadonlyMap<string, string>): Observing | null {
-  const logs = log.enabled("error") ? [createCallLog({ log, format, scrub: createScrub(program, env) })] : [];
+function observingOf(recorder: readonly CallObserver[], log: Log, format: LogFormat, scrub: Scrub): Observing | null {
+  const logs = log.enabled("error") ? [createCallLog({ log, format, scrub })] : [];
   const observer = observeWith([...recorder, ...logs]);
   return observer === null ? null : { observer, wallNow: () => Date.now(), failuresOnly: recorder.length === 0 && !log.enabled("info") };
 }

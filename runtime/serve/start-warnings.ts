@@ -52,7 +52,9 @@ function warnOfTenancy(program: Program, auth: AuthOptions | null, log: Log): vo
 
 /** The file of an embedded store: it is made by `load`, not by a server. */
 function warnOfFiles({ catalog, base }: Program, connections: FilledProgram["connections"], log: Log): void {
-  for (const [name, { settings }] of Object.entries(connections)) {
+  for (const [name, { settings, credentials }] of Object.entries(connections)) {
+    // The path may come from a secret, which is fetched by the first call.
+    if (credentials !== undefined) continue;
     const path = settings["path"];
     if (typeof path !== "string" || path === ":memory:") continue;
     if (!existsSync(resolve(fileURLToPath(base), path))) log.warn(`connection '${name}' of ${catalog.file} has no database yet: its tools fail until 'toolsrv load' has made the file`);

@@ -124,6 +124,7 @@ const WEAKENING: readonly Row[] = [
   ["conflicts with the tenant are overridden", (c) => c.set("security.tenancy.enforce", "override"), ["search_docs", "get_doc", "raw_docs", "top_docs", "search_pine", "count_built", "list_built_collections"].map((name) => `${W} ${name} tenancy`)],
   ["the tenant comes from another claim", (c) => c.set("security.tenancy.claim", "team"), ["search_docs", "get_doc", "raw_docs", "top_docs", "search_pine", "count_built", "list_built_collections"].map((name) => `${W} ${name} tenancy`)],
   ["the tenant comes from another place, a header", (c) => c.set("security.tenancy.mode", "header"), ["search_docs", "get_doc", "raw_docs", "top_docs", "search_pine", "count_built", "list_built_collections"].map((name) => `${W} ${name} tenancy`)],
+  ["credentials, and with them perhaps the address, come from another secret", (c) => c.set("connections.built.credentials", { provider: "vault", vault: { path: "secret/data/other" } }), [`${W} - connection built`]],
   ["roles come from another claim", (c) => c.set("security.rbac.role_claim", "groups"), [`${W} - security.rbac`]],
   ["a role may call everything", (c) => c.set("security.rbac.roles.viewer.allow", ["*"]), [`${W} - security.rbac`]],
   ["callers may bring another proof, a key", (c) => c.set("security.auth.api_key", { keys_file: "keys.json" }), [`${W} - security.auth`]],

@@ -25,7 +25,7 @@ export const PUBLIC_ABI = "runtime/abi/index.ts";
 const ABI = "runtime/{abi,base}/*.ts";
 /** Rooms with a folder for each provider. */
 const PROVIDERS = "runtime/{embed,rerank,expand}";
-const DESCRIPTORS = "runtime/{adapters,embed,rerank,expand}/descriptors.ts";
+const DESCRIPTORS = "runtime/{adapters,embed,rerank,expand,secrets}/descriptors.ts";
 /** Compiler files that belong to no phase. */
 const SHARED = "generator/{ir,diagnostics,host,bug,expression,dates,literal-reader}.ts";
 
@@ -75,13 +75,21 @@ export const RULES: readonly Rule[] = [
     because: "a provider knows its interface, never another provider, call or mcp",
   },
   {
+    files: "runtime/secrets/*.ts", room: 0, may: [ABI, "runtime/secrets/*.ts", "runtime/secrets/*/descriptor.ts", "runtime/adapters/descriptors.ts"], mayTypes: ["runtime/adapters/adapter.ts"], packages: [],
+    because: "a provider of credentials is loaded when a connection names it",
+  },
+  {
+    files: "runtime/secrets/*/**", room: 3, may: [ABI, "runtime/secrets/*.ts"], packages: "any",
+    because: "a provider of credentials knows its interface, never another one, stores or calls",
+  },
+  {
     files: "runtime/{access,limits,observe}/**", room: 2, may: [ABI], packages: "any",
     because: "decisions and logging without knowledge of calls or protocols",
   },
   {
     files: "runtime/call/**", room: 2,
     may: [ABI, "runtime/adapters/{adapter,capabilities}.ts", "runtime/embed/embedder.ts", "runtime/{access,limits,observe}/**"],
-    mayLater: ["runtime/embed/table.ts"],
+    mayLater: ["runtime/embed/table.ts", "runtime/secrets/*.ts"],
     packages: ["zod"],
     because: "a call knows interfaces, never a concrete backend, transport or mcp",
   },

@@ -27,7 +27,6 @@ test("what the runtime cannot do is refused, never ignored", () => {
     [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
     [`${TOOL}observability: { metrics: { enabled: true } }\n`, "observability.metrics"],
     [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
-    [TOOL.replace("path: ./main.db", "path: ./main.db, credentials: { provider: k8s, k8s: { secret: s } }"), "connections.main.credentials.provider"],
   ];
   for (const [text, path] of table) {
     for (const target of ["serve", "build"] as const) {

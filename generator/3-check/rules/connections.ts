@@ -1,6 +1,7 @@
 /** Rules about connections and references to them. */
 import { CAPABILITIES } from "../../../runtime/adapters/capabilities.js";
 import { nearestName } from "../../../runtime/base/nearest.js";
+import { SECRET_SOURCES } from "../../../runtime/secrets/descriptors.js";
 import type { Reporter } from "../../diagnostics.js";
 import type { Path } from "../../ir.js";
 import type { Rule, Subject } from "../rule.js";
@@ -34,11 +35,15 @@ export const experimental: Rule = ({ catalog }, reporter) => {
 };
 
 export const credentials: Rule = ({ catalog }, reporter) => {
-  for (const { at, credentials: { provider, fields } } of catalog.connections) {
+  for (const { name, at, credentials: { provider, fields } } of catalog.connections) {
     const where = { path: [...at, "credentials"] };
-    if (provider === "vault" && !isGiven(fields["path"])) reporter.report("VB4040", {}, where);
-    if (provider === "aws_sm" && !isGiven(fields["secret_id"])) reporter.report("VB4041", {}, where);
-    if (provider === "k8s" && !isGiven(fields["secret"])) reporter.report("VB4042", {}, where);
+    for (const [key, { missing }] of Object.entries(SECRET_SOURCES[provider].settings)) {
+      if (missing !== undefined && !isGiven(fields[key])) reporter.report(missing, {}, where);
+    }
+    for (const other of Object.keys(catalog.parsed.value.connections[name]?.credentials ?? {})) {
+      if (other === "provider" || other === provider || !Object.hasOwn(SECRET_SOURCES, other)) continue;
+      reporter.report("TS0251", { other, provider }, { path: [...at, "credentials", other], on: "key" });
+    }
   }
 };
 

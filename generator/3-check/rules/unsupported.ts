@@ -31,19 +31,13 @@ export function reportUnsupported(catalog: Resolved, target: Target, reporter: R
   for (const { at, backend } of target === "serve" ? catalog.connections : []) {
     if (DESCRIPTORS[backend].load === undefined) reporter.report("TS0303", { backend }, { path: [...at, "backend"] });
   }
-  const findings = [...ofConnections(catalog), ...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
+  const findings = [...ofSettings(catalog), ...catalog.tools.flatMap(ofTool)];
   // One for each key: an embedding of the defaults is named once, however many tools use it.
   for (const { what, path, help } of findings) {
     const isNote = target === "validate";
     const way = isNote ? { help: "the catalog is as it should be; build and serve refuse it until they can do this" } : help === undefined ? {} : { help };
     reporter.report("TS0301", { what }, { path, on: "key" }, { severity: isNote ? "info" : "error", ...way });
   }
-}
-
-function ofConnections({ connections }: Resolved): readonly Finding[] {
-  return connections
-    .filter(({ credentials }) => credentials.provider !== "env")
-    .map(({ at, credentials }) => ({ what: `credentials.provider ${credentials.provider}`, path: [...at, "credentials", "provider"] }));
 }
 
 function ofSettings({ settings }: Resolved): readonly Finding[] {

@@ -25,7 +25,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const [{ createEngine }, { isToolError }] = await Promise.all([import("../../../runtime/call/engine.js"), import("../../../runtime/abi/errors.js")]);
   const showPlan = options["show-plan"] === true;
   if (showPlan) printPlan(program, tool, io);
-  const engine = createEngine(program, { env: catalog.env, now: () => io.host.monotonic() });
+  const engine = createEngine(program, { env: catalog.env, environment: io.env, now: () => io.host.monotonic() });
   try {
     const result = await engine.call(tool, args, { requestId: "test", principal: { id: null, claims: {}, headers: {} }, signal: io.signal, debug: showPlan });
     const text = JSON.stringify(result, null, 2);
