@@ -261,6 +261,15 @@ test("only sqlite connections are filled", () =>
     assert.match(io.err(), /chroma/);
   }));
 
+test("a connection whose settings come from a secret is not filled: the file may be another one", () =>
+  inProject(async ({ folder, write }) => {
+    write("a.jsonl", "{}");
+    write("tools.yaml", catalog().replace("connections:", "connections:\n  fetched: { backend: sqlite, path: ./x.db, credentials: { provider: vault, vault: { path: secret/data/x } } }"));
+    const io = memoryIo({ cwd: folder });
+    assert.equal(await run(["load", "tools.yaml", "a.jsonl", "--connection", "fetched", "--collection", "x"], io), EXIT.USAGE);
+    assert.match(io.err(), /credentials\.provider vault, which load does not ask/);
+  }));
+
 test("ids that JSON.parse would merge, and numbers it would lose, are errors by line; the rest loads", () =>
   inProject(async ({ write, load, rows }) => {
     write("a.jsonl", '{"key":9007199254740993,"n":1}\n{"key":9007199254740992,"n":2}\n{"key":3,"n":1e400}\n{"key":4,"n":4}\n{"key":1.5}\n');
