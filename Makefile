@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres live-secrets bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -48,6 +48,10 @@ slow: build
 postgres: build
 	@.ci/postgres node dist/test/lib/run.js trace/postgres adapters/pgvector-postgres
 	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/run-filters trace/previews trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
+
+# Credentials from moto, which stands in for AWS Secrets Manager; skipped, with the reason, without Python.
+live-secrets: build
+	@.ci/live-secrets node dist/test/lib/run.js secrets/aws-moto
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

@@ -9,9 +9,7 @@ connections:
   vectors: { backend: pinecone, api_key: "\${KEY}", host: h, namespace: acme }
   classes: { backend: weaviate, url: u, tenant: acme }
 defaults: { embedding: local/hashing-256 }
-security:
-  tenancy: { mode: claim, claim: org_id, path: org }
-  rate_limit: { enabled: true, store: redis, redis_url: "\${REDIS}", global: { requests_per_minute: 600 }, per_principal: { requests_per_minute: 60, embed_requests_per_minute: 30 }, per_tool: { search_it: 10/minute } }
+security: { tenancy: { mode: claim, claim: org_id, path: org }, rate_limit: { enabled: true, store: redis, redis_url: "\${REDIS}", global: { requests_per_minute: 600 }, per_principal: { requests_per_minute: 60, embed_requests_per_minute: 30 }, per_tool: { search_it: 10/minute } } }
 tools:
   - name: search_it
     description: Search the articles by meaning, for any question at all.
