@@ -17,7 +17,7 @@ type Context = Parameters<typeof createLocalSink>[0];
 function sinkWith(errors: unknown[] = [], death: Error | null = null) {
   const got: Incoming[] = [];
   const here: string[] = [];
-  const intake = new Intake({ summaryChars: 200, batchSize: 100, maxEvents: 100, redact });
+  const intake = new Intake({ summaryChars: 200, batchSize: 100, maxEvents: 100, redact, packs: false });
   const context = {
     queue: { offer: (events: readonly Incoming[]) => (got.push(...events), null), take: (batches: readonly { readonly data: Uint8Array }[]) => (got.push(...batches.flatMap(({ data }) => decodeBatch(data))), null), flushed: async () => null },
     reading: { summaryChars: 200, newId: createIdSource(() => 0), nowUs: () => 0 },
