@@ -7,7 +7,7 @@ import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { Filter } from "../../runtime/abi/filter.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { AclRule, BackendName, DocumentAclPlan, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
-import type { Adapter, AdapterModule, Route } from "../../runtime/adapters/adapter.js";
+import type { Adapter, AdapterModule, ReadRequest, Route, Settings } from "../../runtime/adapters/adapter.js";
 import { isRecord } from "../../runtime/base/paths.js";
 import { hasAdapter } from "../../runtime/adapters/table.js";
 import { compileNative } from "../compile.js";
@@ -107,8 +107,10 @@ function someone(plan: ToolPlan): Principal {
   return { id: null, claims: tenant?.from === "claim" ? { ...claims, ...named } : claims, headers: tenant?.from === "header" ? named : {} };
 }
 
+type Explain = (request: ReadRequest) => Json;
+
 /** Requests to a store that this version cannot open: its filter compiler is there, its client is not. */
-function plainly(backend: BackendName): AdapterModule["explain"] {
+function plainly(backend: BackendName): Explain {
   const address = (route: Route | undefined): { readonly [key: string]: Json } => (route === undefined ? {} : { route: { ...route } });
   const native = (filter: Filter | null): Json => (filter === null ? "all" : compileNative(backend, filter)) as Json;
   return (request) => {
@@ -132,7 +134,7 @@ interface Recording {
 }
 
 /** An adapter without a store. */
-function recorder(connection: string, backend: BackendName, explain: AdapterModule["explain"], named: Shown["named"], { into, numericClaims: numeric }: Recording): Adapter {
+function recorder(connection: string, backend: BackendName, explain: Explain, named: Shown["named"], { into, numericClaims: numeric }: Recording): Adapter {
   const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: named(withClaims(query, numeric)), sendable: hasAdapter(backend) });
   return {
     health: async () => undefined,
@@ -158,14 +160,20 @@ function recorder(connection: string, backend: BackendName, explain: AdapterModu
   };
 }
 
-function recordingServices(program: Program, { guard, route, named }: Shown, recording: Recording): CallServices {
+/** The adapter's own words, with the settings as far as they have values. */
+function explainOf({ explain }: AdapterModule, program: Program, connection: string, env: Env): Explain {
+  const settings = fill(program.connections[connection]?.settings ?? {}, env, new Set()) as Settings;
+  return (request) => explain(request, settings);
+}
+
+function recordingServices(program: Program, env: Env, { guard, route, named }: Shown, recording: Recording): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
       const backend = program.connections[connection]?.backend;
       const load = backend === undefined ? undefined : program.adapters[backend];
       if (backend === undefined || load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
-      return recorder(connection, backend, hasAdapter(backend) ? (await load()).adapter.explain : plainly(backend), named, recording);
+      return recorder(connection, backend, hasAdapter(backend) ? explainOf((await load()).adapter, program, connection, env) : plainly(backend), named, recording);
     },
     async embedder(name) {
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };
@@ -201,7 +209,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, shownParts(program, env), { into: queries, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(program, env), { into: queries, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

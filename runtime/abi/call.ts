@@ -2,7 +2,7 @@
  * One tool call as generated handlers see it, and what the compiler hands to `serve`.
  * Types only; the functions behind them are in runtime/call and runtime/serve.
  */
-import type { AdapterModule, Route } from "../adapters/adapter.js";
+import type { AdapterModule, ReadRequest, Route } from "../adapters/adapter.js";
 import type { ToolError } from "./errors.js";
 import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
@@ -55,7 +55,7 @@ export interface CallServices {
   adapter(connection: string): Promise<import("../adapters/adapter.js").Adapter>;
   embedder(name: string): Promise<import("../embed/embedder.js").Embedder>;
   /** Pure native form of a request, for debug output; the connection must have been opened. */
-  explain(connection: string, request: Parameters<AdapterModule["explain"]>[0]): Json;
+  explain(connection: string, request: ReadRequest): Json;
   /** Milliseconds from the clock that `startedMs` was read from. */
   now(): number;
   /** A guard of a plan with its references filled. */

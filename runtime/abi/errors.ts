@@ -12,10 +12,11 @@ export class ToolError extends Error {
     readonly code: Code,
     message: string,
     readonly data: { readonly [key: string]: unknown } = {},
-    options?: { cause?: unknown },
+    /** `retryable`: where the failure knows better than the table of codes. */
+    options: { cause?: unknown; retryable?: boolean } = {},
   ) {
-    super(message, options);
-    this.retryable = (CODES[code] as CodeEntry).retryable === true;
+    super(message, "cause" in options ? { cause: options.cause } : {});
+    this.retryable = options.retryable ?? (CODES[code] as CodeEntry).retryable === true;
   }
 }
 
@@ -24,12 +25,22 @@ export function toolError<C extends Code>(code: C, args: CodeArgs<C>, data?: { r
   return new ToolError(code, formatMessage(code, args), data);
 }
 
-/** `setup`: this installation cannot use the service (a native module that does not load); trying again never helps. */
-export type BackendErrorKind = "unreachable" | "unauthorized" | "not_found" | "unsupported" | "busy" | "protocol" | "setup";
+/**
+ * What went wrong, the same for all services: unreachable: no connection, or it broke · timeout: the service gave up on
+ * the request · auth: it refused the credentials or the permission · not_found: no such database or collection ·
+ * bad_request: it refused the request itself · rate_limited: too many requests · busy: locked, or all connections in
+ * use · internal: anything else, an answer that makes no sense included · unsupported: refused here, before anything
+ * was sent · setup: this installation cannot use the service (a package or native module that does not load).
+ */
+export type BackendErrorKind = "unreachable" | "timeout" | "auth" | "not_found" | "bad_request" | "rate_limited" | "busy" | "internal" | "unsupported" | "setup";
+
+const RETRYABLE: ReadonlySet<BackendErrorKind> = new Set(["unreachable", "timeout", "rate_limited", "busy"]);
 
 /** Trouble of a store or of another service the call needs; `cause` keeps the client's own error for the log only. */
 export class BackendError extends Error {
   override readonly name = "BackendError";
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
   constructor(
     readonly kind: BackendErrorKind,
     readonly backend: string,
@@ -37,6 +48,7 @@ export class BackendError extends Error {
     options?: { cause?: unknown },
   ) {
     super(message, options);
+    this.retryable = RETRYABLE.has(kind);
   }
 }
 

@@ -90,13 +90,21 @@ export interface Adapter {
   count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number>;
   /** Up to `n` rows in record-id order, for inference; never for answering a caller. */
   sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]>;
+  /** As the module's `explain`, with what only the open store knows (the columns of a table); absent: it knows no more. */
+  explain?(request: ReadRequest): Json;
   close(): Promise<void>;
 }
+
+/** A read to explain. */
+export type ReadRequest =
+  | { readonly search: SearchRequest }
+  | { readonly fetch: FetchRequest }
+  | { readonly count: { readonly collection: string; readonly filter: Filter | null; readonly route?: Route } };
 
 /** What each `adapters/<backend>/index.ts` exports as `adapter`. */
 export interface AdapterModule {
   readonly backend: BackendName;
   open(settings: Settings, options: OpenOptions): Promise<Adapter>;
-  /** The native query that `search`/`fetch`/`count` would send; pure, for `explain` and `--show-plan`. */
-  explain(request: { readonly search: SearchRequest } | { readonly fetch: FetchRequest } | { readonly count: { readonly collection: string; readonly filter: Filter | null; readonly route?: Route } }): Json;
+  /** The native query that `search`/`fetch`/`count` would send with these settings; pure, for `explain` and `--show-plan`. */
+  explain(request: ReadRequest, settings: Settings): Json;
 }

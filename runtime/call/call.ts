@@ -98,5 +98,5 @@ function failed(call: Call, error: unknown): void {
 function callerError(error: unknown): unknown {
   if (isToolError(error) || !isBackendError(error)) return error;
   const code = error.kind === "unsupported" ? "invalid_arguments" : error.kind === "setup" ? "internal" : "backend_unreachable";
-  return new ToolError(code, error.message, { backend: error.backend, kind: error.kind }, { cause: error });
+  return new ToolError(code, error.message, { backend: error.backend, kind: error.kind }, { cause: error, retryable: error.retryable });
 }

@@ -1,7 +1,7 @@
 /** Stores and embedders of a program: opened on first use, shared by all calls, closed with the engine. */
 import { readFile } from "node:fs/promises";
 import { canonicalJson } from "../abi/fingerprint.js";
-import type { Adapter, AdapterModule, OpenOptions, Settings } from "../adapters/adapter.js";
+import type { Adapter, AdapterModule, OpenOptions, ReadRequest, Settings } from "../adapters/adapter.js";
 import type { Secrets } from "../secrets/secrets.js";
 import type { SecretWorld } from "../secrets/source.js";
 import type { CallServices, Program } from "../abi/call.js";
@@ -27,7 +27,7 @@ export interface ServicesOptions {
 
 /** Opens nothing yet. A failed open is forgotten, so that the next call tries again. */
 export function createServices(program: Program, filled: FilledProgram, options: ServicesOptions): ProgramServices {
-  const modules = new Map<string, AdapterModule>();
+  const explaining = new Map<string, (request: ReadRequest) => Json>();
   const parts = new WeakMap<object, unknown>();
 
   const adapters = openOnce(async (connection): Promise<Adapter> => {
@@ -35,11 +35,12 @@ export function createServices(program: Program, filled: FilledProgram, options:
     const load = plan === undefined ? undefined : program.adapters[plan.backend];
     if (plan === undefined || load === undefined) throw new BackendError("unsupported", plan?.backend ?? "unknown", `connection '${connection}' has no adapter in this program`);
     const { adapter } = await load();
-    modules.set(connection, adapter);
     const where: OpenOptions = { base: fileURLToPath(program.base), from: { catalog: program.catalog.file, connection } };
     const filledPlan = filled.connections[connection];
-    if (filledPlan?.credentials === undefined) return adapter.open(filledPlan?.settings ?? {}, where);
-    return openWithSecrets(filledPlan, adapter, where, await secrets());
+    const settings = filledPlan?.settings ?? {};
+    const store = await (filledPlan?.credentials === undefined ? adapter.open(settings, where) : openWithSecrets(filledPlan, adapter, where, await secrets()));
+    explaining.set(connection, (request) => (store.explain === undefined ? adapter.explain(request, settings) : store.explain(request)));
+    return store;
   });
   let loading: Promise<Secrets> | null = null;
   /** Most programs fetch no credentials, and load none of this. */
@@ -55,7 +56,7 @@ export function createServices(program: Program, filled: FilledProgram, options:
     adapter: adapters.get,
     embedder: embedders.get,
     explain(connection, request): Json {
-      return modules.get(connection)?.explain(request) ?? null;
+      return explaining.get(connection)?.(request) ?? null;
     },
     now: options.now,
     guard: filled.guard,

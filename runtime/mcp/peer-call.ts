@@ -157,9 +157,9 @@ export class PeerCall implements Caller, CallEnd {
       if (code !== "internal") return this.finished(failureResult({ code, message, retryable, tool, ...retryAfter }));
     }
     if (isBackendError(error)) {
-      const retryable = error.kind === "unreachable" || error.kind === "busy";
-      tell(peer, "error", { tool, code: "backend_unreachable", message: error.message });
-      return this.finished(failureResult({ code: "backend_unreachable", message: error.message, retryable, tool }));
+      const { message, retryable } = error;
+      tell(peer, "error", { tool, code: "backend_unreachable", message });
+      return this.finished(failureResult({ code: "backend_unreachable", message, retryable, tool }));
     }
     tell(peer, "error", { tool, code: "internal", message: "internal error" });
     return answer(errorText(id, INTERNAL_ERROR, "internal error"));

@@ -33,9 +33,9 @@ test("a missing file, another file and a folder each say what to do, without the
   const table: readonly (readonly [path: string, kind: string, message: RegExp])[] = [
     ["none.db", "not_found", /^the database does not exist; create it with: toolsrv load/],
     ["none/none.db", "not_found", /^the database does not exist/],
-    ["text.db", "protocol", /^the database is not a SQLite database/],
+    ["text.db", "internal", /^the database is not a SQLite database/],
     ["sub.db", "not_found", /^the database is not a file/],
-    ["other.db", "protocol", /^the database was not written by toolsrv/],
+    ["other.db", "internal", /^the database was not written by toolsrv/],
     ["", "unsupported", /has no path/],
   ];
   for (const [path, kind, message] of table) {
@@ -139,7 +139,7 @@ test("values go into parameters, the shape of the filter into the text", () => {
 
 test("explain shows the statement that search runs, without the vector", () => {
   const { embeddedBy: _, ...request } = searchOf("x", { filter: { path: "a", op: "eq", value: 1 }, limit: 3 });
-  assert.deepEqual(sqlite.explain({ search: request }), {
+  assert.deepEqual(sqlite.explain({ search: request }, {}), {
     sql: [
       `SELECT v."@row" AS "row", v."@id" AS "id", ifnull(1 - vec_distance_cosine(v."vector", ?), 0) AS "score"`,
       `FROM "things/fields" f CROSS JOIN "things/vectors" v ON v."@row" = f."@row"`,

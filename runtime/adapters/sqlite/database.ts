@@ -39,7 +39,7 @@ export async function openDatabase({ file, name, load }: Place): Promise<Connect
   const found = await stat(file).catch((error: unknown) => error);
   if (found instanceof Error) {
     const isMissing = "code" in found && (found.code === "ENOENT" || found.code === "ENOTDIR");
-    throw isMissing ? aboutDatabase("not_found", `does not exist; create it with: ${load}`, name, found) : aboutDatabase("unauthorized", "cannot be opened; check the permissions of the file and its folder", name, found);
+    throw isMissing ? aboutDatabase("not_found", `does not exist; create it with: ${load}`, name, found) : aboutDatabase("auth", "cannot be opened; check the permissions of the file and its folder", name, found);
   }
   if (!(found as Stats).isFile()) throw aboutDatabase("not_found", "is not a file", name);
   try {
@@ -90,9 +90,9 @@ function cachedMatcher(make: (pattern: string) => (value: string) => boolean): (
 
 function checkFormat(db: Connection, name: string, load: string): void {
   const ours = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(COLLECTIONS_TABLE.slice(1, -1));
-  if (ours === undefined) throw aboutDatabase("protocol", `was not written by toolsrv; fill a new file with: ${load}`, name);
+  if (ours === undefined) throw aboutDatabase("internal", `was not written by toolsrv; fill a new file with: ${load}`, name);
   const format = db.pragma("user_version", { simple: true });
-  if (format !== FORMAT) throw aboutDatabase("protocol", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
+  if (format !== FORMAT) throw aboutDatabase("internal", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
 }
 
 /** Prepared statements by their text; the least recently used one is dropped first. */

@@ -12,9 +12,9 @@ function hasCode(error: unknown): error is CodedError {
 
 const SQLITE_KINDS: readonly (readonly [RegExp, BackendErrorKind, string])[] = [
   [/^SQLITE_(BUSY|LOCKED)/, "busy", "is locked by another process; try again"],
-  [/^SQLITE_NOTADB/, "protocol", "is not a SQLite database"],
-  [/^SQLITE_CORRUPT/, "protocol", "is damaged; load it again with: toolsrv load … --replace"],
-  [/^SQLITE_(CANTOPEN|PERM|AUTH|READONLY)/, "unauthorized", "cannot be opened; check the permissions of the file and its folder"],
+  [/^SQLITE_NOTADB/, "internal", "is not a SQLite database"],
+  [/^SQLITE_CORRUPT/, "internal", "is damaged; load it again with: toolsrv load … --replace"],
+  [/^SQLITE_(CANTOPEN|PERM|AUTH|READONLY)/, "auth", "cannot be opened; check the permissions of the file and its folder"],
   [/^SQLITE_(IOERR|FULL)/, "unreachable", "cannot be read"],
 ];
 
@@ -27,7 +27,7 @@ export function sqliteError(error: unknown, name: string): unknown {
   const native = nativeModuleProblem(error, "better-sqlite3");
   if (native !== null) return new BackendError("setup", "sqlite", native, { cause: error });
   if (!hasCode(error)) return error;
-  const [, kind, words] = SQLITE_KINDS.find(([code]) => code.test(error.code)) ?? [null, "protocol" as const, `failed (${error.code})`];
+  const [, kind, words] = SQLITE_KINDS.find(([code]) => code.test(error.code)) ?? [null, "internal" as const, `failed (${error.code})`];
   return aboutDatabase(kind, words, name, error);
 }
 

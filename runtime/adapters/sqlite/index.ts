@@ -168,7 +168,7 @@ function rank(session: Session, request: Selection, { name, paths }: Collection,
 
 function readRecord({ statements, load }: Session, collection: string, { row, id, score }: Found): Row {
   const record = statements.get(recordsSql(collection)).pluck().get(row) as string | undefined;
-  if (record === undefined) throw new BackendError("protocol", "sqlite", `the collection is damaged: a record is missing; load it again: ${load} --replace`);
+  if (record === undefined) throw new BackendError("internal", "sqlite", `the collection is damaged: a record is missing; load it again: ${load} --replace`);
   const found = toRow(record, id);
   found["_score"] = roundScore(score);
   return found;
