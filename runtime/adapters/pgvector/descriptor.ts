@@ -5,7 +5,7 @@ import { compileFilter } from "./filter.js";
 export const descriptor: BackendDescriptor = {
   name: "pgvector",
   summary: "PostgreSQL with the extension pgvector",
-  packages: ["pg", "pgvector"],
+  packages: ["pg"],
   settings: {
     dsn: { default: null, use: "endpoint" },
     table: { default: null, use: "place" },
@@ -20,5 +20,6 @@ export const descriptor: BackendDescriptor = {
     requiresExplicitIndex: true, filteredRecallSafe: true, exact: false, routes: [], comparesInstants: true,
   },
   compileFilter: (filter) => compileFilter(filter),
+  load: () => import("./index.js"),
   hasVectors: (settings) => settings["mode"] !== "table" && settings["vector_column"] !== null,
 };

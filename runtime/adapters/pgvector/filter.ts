@@ -1,78 +1,84 @@
 /**
  * Filters as SQL over a table with a jsonb column `payload`; a path whose first name is a column of the table reads
  * the column instead. Pure; every value and path is a parameter. Values are compared as jsonb, so that types compare:
- * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work.
+ * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work. Columns of plain types
+ * are compared as what they are, so that their indexes are used.
  */
 import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
-import { parseLike } from "../../base/like.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import { likeRegex } from "./like.js";
+import { PAYLOAD, quoted, type ColumnKind, type Table } from "./table.js";
+import { compareColumn } from "./typed.js";
+
+/** What a parameter may be. */
+export type PgParam = string | number | boolean | readonly string[];
 
 /** A condition with numbered parameters, `$first` onwards. */
 export interface PgFilter {
   readonly sql: string;
-  readonly params: readonly (string | number | readonly string[])[];
+  readonly params: readonly PgParam[];
 }
 
-export interface PgTable {
-  /** Column of the record id. */
-  readonly idColumn: string;
-  /** Columns that are filtered as themselves; all others lie in `payload`. */
-  readonly columns: ReadonlySet<string>;
-  /** Number of the first parameter. */
-  readonly first: number;
-}
+/** The table, and the number of the first parameter. */
+export type FilterTable = Pick<Table, "idColumn" | "idKind" | "columns" | "others" | "payloadIndex"> & { readonly first: number };
 
-const PLAIN: PgTable = { idColumn: "id", columns: new Set(), first: 1 };
+const PLAIN: FilterTable = { idColumn: "id", idKind: "json", columns: new Map(), others: "payload", payloadIndex: false, first: 1 };
 
 /** The WHERE condition. @throws BackendError unsupported for text_match and values PostgreSQL cannot represent. */
-export function compileFilter(filter: Filter, table: PgTable = PLAIN): Compiled<PgFilter> {
+export function compileFilter(filter: Filter, table: FilterTable = PLAIN): Compiled<PgFilter> {
   const reduced = reduceFilter(filter);
   if (typeof reduced === "string") return reduced;
   const writer = new Writer(table);
   return { sql: writer.compile(reduced), params: writer.params };
 }
 
-/** A column name as an identifier. */
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
 const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+/** Texts that PostgreSQL cannot hold. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /** Writes one condition; a class because it numbers parameters as it goes. */
 class Writer {
-  readonly params: (string | number | readonly string[])[] = [];
-  constructor(private readonly table: PgTable) {}
+  readonly params: PgParam[] = [];
+  constructor(private readonly table: FilterTable) {}
 
-  private param(value: string | number | readonly string[]): string {
-    if (String(value).includes("\0")) refuse("pgvector", "texts with a NUL character");
+  private readonly param = (value: PgParam): string => {
+    if (typeof value === "object" ? value.some((one) => UNSTORABLE.test(one)) : UNSTORABLE.test(String(value))) refuse("pgvector", "texts with a NUL character or half a surrogate pair");
     this.params.push(value);
     return `$${this.table.first + this.params.length - 1}`;
-  }
+  };
 
   private json(value: Scalar | readonly Scalar[]): string {
-    if (String(value).includes("\0")) refuse("pgvector", "texts with a NUL character");
+    for (const one of typeof value === "object" && value !== null ? value : [value]) if (UNSTORABLE.test(String(one))) refuse("pgvector", "texts with a NUL character or half a surrogate pair");
     return `${this.param(JSON.stringify(value))}::jsonb`;
   }
 
   compile(filter: Filter): string {
     if ("and" in filter) return filter.and.map((part) => `(${this.compile(part)})`).join(" AND ");
     if ("or" in filter) return filter.or.map((part) => `(${this.compile(part)})`).join(" OR ");
-    return filter.path === "id" ? this.idCondition(filter) : this.condition(filter, this.value(filter.path));
+    if (filter.path === "id") return this.idCondition(filter);
+    const typed = compareColumn(filter, this.table.columns.get(filter.path), this.param);
+    return typed ?? this.condition(filter, this.value(filter.path), this.table.columns.has(filter.path.split(".", 1)[0] ?? ""));
   }
 
-  /** The value at a path as jsonb; SQL NULL where it leads nowhere. */
+  /** The value at a path as jsonb; SQL NULL where it leads nowhere. A column without a value is null, not missing. */
   private value(path: string): string {
     const keys = path.split(".");
     const [head = "", ...rest] = keys;
-    if (!this.table.columns.has(head)) return `payload #> ${this.param(keys)}::text[]`;
-    const column = `to_jsonb(${quoted(head)})`;
-    return rest.length === 0 ? column : `${column} #> ${this.param(rest)}::text[]`;
+    const kind = this.table.columns.get(head);
+    if (kind === undefined && this.table.others === "none") return "NULL::jsonb";
+    if (kind === undefined && this.table.others === "payload") return `${PAYLOAD} #> ${this.param(keys)}::text[]`;
+    const column = jsonColumn(head, kind ?? "json");
+    return rest.length === 0 ? `coalesce(${column}, 'null'::jsonb)` : `${column} #> ${this.param(rest)}::text[]`;
   }
 
   /** Ids are texts to every operator. */
   private idCondition(condition: Condition): string {
-    const id = `${quoted(this.table.idColumn)}::text`;
+    const { idColumn, idKind } = this.table;
+    const value = idKind === "integer" ? operandsOf(condition).flatMap(wholeNumber) : condition.value;
+    const typed = idKind === "text" || idKind === "uuid" || idKind === "integer" ? compareColumn({ ...condition, path: idColumn, value }, idKind, this.param) : null;
+    if (typed !== null) return typed;
+    const id = `${quoted(idColumn)}::text`;
     const { op } = condition;
     switch (op) {
       case "eq":
@@ -89,18 +95,18 @@ class Writer {
       case "lte":
         return `${id} COLLATE "C" ${OPERATORS[op]} ${this.param(String(operandOf(condition)))}`;
       case "like":
-        return `${id} ILIKE ${this.param(pattern(String(condition.value)))}`;
+        return `${id} COLLATE "C" ~ ${this.param(likeRegex(String(condition.value)))}`;
       default:
         return refuse("pgvector", `the operator ${op} on record ids`);
     }
   }
 
-  private condition(condition: Condition, value: string): string {
+  private condition(condition: Condition, value: string, isColumn: boolean): string {
     const { op } = condition;
     if (comparesInstants(condition)) return this.instants(condition, value);
     switch (op) {
       case "eq":
-        return `${value} = ${this.json(operandOf(condition))}`;
+        return `${this.contained(condition, isColumn)}${value} = ${this.json(operandOf(condition))}`;
       case "ne":
         return `${value} IS DISTINCT FROM ${this.json(operandOf(condition))}`;
       case "in":
@@ -121,12 +127,19 @@ class Writer {
       case "contains_all":
         return `jsonb_typeof(${value}) = 'array' AND ${value} @> ${this.json(operandsOf(condition))}`;
       case "like":
-        return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' ILIKE ${this.param(pattern(String(condition.value)))}`;
+        return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ~ ${this.param(likeRegex(String(condition.value)))}`;
       case "text_match":
         return refuse("pgvector", "the operator text_match");
       default:
         return op satisfies never;
     }
+  }
+
+  /** What a GIN index finds; the equality behind it decides. */
+  private contained(condition: Condition, isColumn: boolean): string {
+    if (isColumn || !this.table.payloadIndex) return "";
+    const object = condition.path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), operandOf(condition));
+    return `${PAYLOAD} @> ${this.param(JSON.stringify(object))}::jsonb AND `;
   }
 
   /** Timestamps of what is written as an instant; SQL NULL for anything else, before a cast could fail. */
@@ -193,7 +206,13 @@ function instantOf(value: string): string {
   return `CASE WHEN jsonb_typeof(${value}) = 'string' AND ${text} ~ '${INSTANT_PATTERN}' THEN (${text} || CASE length(${text}) WHEN 10 THEN 'T00:00:00Z' ELSE '' END)::timestamptz END`;
 }
 
-/** The pattern with a backslash only where ILIKE needs one: it rejects a single one at the end. */
-function pattern(text: string): string {
-  return parseLike(text).map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text.replace(/[\\%_]/g, "\\$&"))).join("");
+/** A column as jsonb; a time without a zone is taken as UTC. */
+export function jsonColumn(name: string, kind: ColumnKind): string {
+  return kind === "naive" ? `to_jsonb(${quoted(name)} AT TIME ZONE 'UTC')` : `to_jsonb(${quoted(name)})`;
+}
+
+/** The number that a text is, as PostgreSQL would write it; nothing for other texts, which no numeric id equals. */
+function wholeNumber(text: Scalar): readonly number[] {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && String(number) === text ? [number] : [];
 }

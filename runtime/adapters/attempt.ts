@@ -1,0 +1,22 @@
+/** Requests to stores over a network: reads only, so that one may be sent again. */
+import { setTimeout as wait } from "node:timers/promises";
+import { isBackendError } from "../abi/errors.js";
+
+const MIN_WAIT_MS = 20;
+const MAX_WAIT_MS = 120;
+
+/**
+ * A read that is tried once more when its connection broke or was refused, after a random wait, so that the callers of
+ * a store that restarts don't return at the same moment. Every other failure is final.
+ */
+export async function attempt<T>(signal: AbortSignal, read: () => Promise<T>, random: () => number = Math.random): Promise<T> {
+  signal.throwIfAborted();
+  try {
+    return await read();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!isBackendError(error) || error.kind !== "unreachable") throw error;
+  }
+  await wait(MIN_WAIT_MS + random() * (MAX_WAIT_MS - MIN_WAIT_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
+  return read();
+}

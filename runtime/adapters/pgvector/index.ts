@@ -1,0 +1,194 @@
+/**
+ * Backend `pgvector`: rows of one table of PostgreSQL, with a vector column or (table mode) without, its other fields in
+ * columns or in a jsonb column `payload`. Sessions are read-only.
+ */
+import type Pg from "pg";
+import { BackendError } from "../../abi/errors.js";
+import type { Filter, Row } from "../../abi/filter.js";
+import type { Json } from "../../abi/plan.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import { attempt } from "../attempt.js";
+import { inferFields } from "../infer.js";
+import { loadPackage } from "../package.js";
+import { refuse, refuseRoute } from "../reduce.js";
+import { textSetting } from "../settings.js";
+import { type Database, Server } from "./database.js";
+import { addressOf } from "./dsn.js";
+import { isChanged } from "./errors.js";
+import { countSql, fetchSql, searchSql, shownColumns, type Statement } from "./sql.js";
+import { assumedTable, type ColumnRow, INTROSPECT_SQL, type IndexRow, knownTable, PAYLOAD, placeOf, type Place, type Table, TABLES_SQL } from "./table.js";
+
+/** How long the columns of a table are taken as read. */
+const FRESH_MS = 30_000;
+/** Rows whose payload tells which fields there are. */
+const SAMPLE_ROWS = 500;
+
+interface Known {
+  readonly table: Table;
+  readonly readAtMs: number;
+}
+
+class PgvectorAdapter implements Adapter {
+  readonly #tables = new Map<string, Known>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly place: Place,
+    private readonly now: () => number,
+  ) {}
+
+  async health(signal: AbortSignal): Promise<void> {
+    await this.#run({ sql: "SELECT 1", params: [] }, signal);
+  }
+
+  async collections(signal: AbortSignal): Promise<readonly string[]> {
+    if (this.place.table !== null) return [this.place.table];
+    const rows = await this.#run({ sql: TABLES_SQL, params: [this.place.vectorColumn ?? ""] }, signal);
+    return rows.map(({ name }) => String(name)).sort();
+  }
+
+  async describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null> {
+    const table = await this.#readTable(collection, signal);
+    if (table === null) return null;
+    const count = await this.#count(table, null, signal);
+    const rows = (await this.#run(fetchSql({ filter: null, limit: SAMPLE_ROWS, offset: 0, fields: null }, table), signal)).map((row) => toRow(row, table, null));
+    const fields = inferFields(rows, (path) => table.indexed.has(path) || (table.payloadIndex && !table.columns.has(path.split(".", 1)[0] ?? "")), table.columns.keys());
+    return { name: collection, dims: table.vector?.dims ?? null, count, sparse: false, fields };
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
+    checkRequest(request);
+    return this.#onTable(request.collection, signal, async (table) => {
+      const exact = table.vector?.approximate !== true;
+      checkDims(request, table);
+      const rows = await this.#run(searchSql(request, table, false), signal);
+      // Fewer rows than asked for: all there are, or all that an approximate index found.
+      const isShort = !exact && rows.length < request.limit;
+      const all = isShort ? await this.#run(searchSql(request, table, true), signal) : rows;
+      return { rows: all.map((row) => scored(row, table, request.fields)).sort(byScore), exact: exact || isShort };
+    });
+  }
+
+  async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("pgvector", request.route);
+    return this.#onTable(request.collection, signal, async (table) => {
+      const rows = await this.#run(fetchSql(request, table), signal);
+      return { rows: rows.map((row) => toRow(row, table, request.fields)), exact: true };
+    });
+  }
+
+  async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
+    refuseRoute("pgvector", route);
+    return this.#onTable(collection, signal, (table) => this.#count(table, filter, signal));
+  }
+
+  async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
+    return (await this.fetch({ collection, filter: null, limit: n, offset: 0, fields: null }, signal)).rows;
+  }
+
+  explain(request: ReadRequest): Json {
+    const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
+    return explainOn(request, this.#tables.get(collection)?.table ?? assumedTable(this.place, collection));
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  #run(statement: Statement, signal: AbortSignal): ReturnType<Database["run"]> {
+    return attempt(signal, () => this.database.run(statement, signal));
+  }
+
+  async #count(table: Table, filter: Filter | null, signal: AbortSignal): Promise<number> {
+    const [row] = await this.#run(countSql(filter, table), signal);
+    return Number(row?.["n"] ?? 0);
+  }
+
+  /** Work on a table; once more with its columns read anew when they have changed. */
+  async #onTable<T>(collection: string, signal: AbortSignal, work: (table: Table) => Promise<T>): Promise<T> {
+    const known = this.#tables.get(collection);
+    if (known !== undefined && this.now() - known.readAtMs < FRESH_MS) {
+      try {
+        return await work(known.table);
+      } catch (error) {
+        if (!isChanged(error)) throw error;
+      }
+    }
+    const table = await this.#readTable(collection, signal);
+    if (table === null) throw new BackendError("not_found", "pgvector", `there is no table for collection '${collection.slice(0, 128)}'`);
+    return work(table);
+  }
+
+  async #readTable(collection: string, signal: AbortSignal): Promise<Table | null> {
+    const [row] = await this.#run({ sql: INTROSPECT_SQL, params: [this.place.tableOf(collection)] }, signal);
+    const columns = row?.["columns"] as readonly ColumnRow[] | null | undefined;
+    if (columns === null || columns === undefined) {
+      this.#tables.delete(collection);
+      return null;
+    }
+    const table = knownTable(this.place, collection, columns, (row?.["indexes"] ?? []) as readonly IndexRow[]);
+    if (!columns.some(({ name }) => name === this.place.idColumn)) throw new BackendError("bad_request", "pgvector", `the table has no id column '${this.place.idColumn}'; see id_column of the connection`);
+    this.#tables.set(collection, { table, readAtMs: this.now() });
+    return table;
+  }
+}
+
+function checkRequest({ mode, route }: SearchRequest): void {
+  refuseRoute("pgvector", route);
+  if (mode === "hybrid") refuse("pgvector", "hybrid search");
+}
+
+function checkDims({ vector }: SearchRequest, { vector: column }: Table): void {
+  if (vector === null || column === null || column.dims === null || vector.length === column.dims) return;
+  throw new BackendError("unsupported", "pgvector", `the table has vectors of ${column.dims} numbers, the query has ${vector.length}`);
+}
+
+function scored(found: Record<string, unknown>, table: Table, fields: readonly string[] | null): Row {
+  const row = toRow(found, table, fields);
+  const distance = Number(found["distance"]);
+  // A zero vector has no direction: it is similar to nothing.
+  row["_score"] = Number.isNaN(distance) ? 0 : 1 / (1 + Math.max(0, distance));
+  return row;
+}
+
+/** An index that is searched in steps may return rows slightly out of order. Stable: equal ones stay in id order. */
+function byScore(a: Row, b: Row): number {
+  return Number(b["_score"]) - Number(a["_score"]);
+}
+
+/** Fields of the payload, then columns, which count more, then the id. */
+function toRow(found: Record<string, unknown>, table: Table, fields: readonly string[] | null): Row {
+  const payload = found[PAYLOAD];
+  const row: Row = typeof payload === "object" && payload !== null && !Array.isArray(payload) ? (payload as Row) : {};
+  for (const [index, name] of shownColumns(table, fields).entries()) row[name] = found[`c${index}`];
+  const id = String(found["_id"]);
+  row["_id"] = table.idKind === "integer" && Number.isSafeInteger(Number(id)) ? Number(id) : id;
+  return row;
+}
+
+function explainOn(request: ReadRequest, table: Table): Json {
+  if ("fetch" in request) return shown(fetchSql(request.fetch, table));
+  if ("count" in request) return shown(countSql(request.count.filter, table));
+  checkRequest(request.search);
+  return shown(searchSql(request.search, table, false));
+}
+
+/** Vectors are shown by their length only. */
+function shown({ sql, params }: Statement): Json {
+  return { sql, params: params.map((param): Json => (param instanceof Float32Array ? `<vector of ${param.length}>` : (param as Json))) };
+}
+
+export const adapter: AdapterModule = {
+  backend: "pgvector",
+  async open(settings, { base }) {
+    const dsn = textSetting(settings, "dsn");
+    if (dsn === null) throw new BackendError("unsupported", "pgvector", "the connection has no dsn");
+    const address = addressOf(dsn);
+    const { default: pg } = await loadPackage<{ readonly default: typeof Pg }>("pg", "pgvector", base);
+    return new PgvectorAdapter(new Server(pg, address), placeOf(settings), () => performance.now());
+  },
+  explain: (request, settings) => {
+    const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
+    return explainOn(request, assumedTable(placeOf(settings), collection));
+  },
+};
