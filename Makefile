@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres live-secrets bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres live live-secrets bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -116,6 +116,11 @@ clients: out-check
 # rows. wrk makes the load where it is installed.
 bench: out-check
 	@node dist/bench/run.js $(CASES)
+
+# The adapters on real stores, started for it: BACKENDS="qdrant" asks some. Skipped, with the reason, where a store can't be
+# had.
+live: build
+	@.ci/live $(BACKENDS)
 
 # How fast the trace service takes events into PostgreSQL, beside the embedded store in the same run; printed.
 bench-postgres: build

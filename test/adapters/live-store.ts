@@ -1,0 +1,36 @@
+/** What the contract needs of a backend: a place to fill, and how the store keeps what it is given. */
+import type { Row } from "../../runtime/abi/filter.js";
+import type { BackendName } from "../../runtime/abi/plan.js";
+import type { Settings } from "../../runtime/adapters/adapter.js";
+
+/** A record to store: its number in id order, its payload, its vector. */
+export interface StoredRecord {
+  readonly n: number;
+  readonly payload: Row;
+  readonly vector: readonly number[];
+}
+
+/** A running store of one backend. */
+export interface LiveStore {
+  readonly backend: BackendName;
+  /** What is tested, for the table: server and version. */
+  readonly version: string;
+  /** Settings of a connection to it. */
+  readonly settings: Settings;
+  /** The same with credentials that it refuses; absent where it has none. */
+  readonly wrongCredentials?: Settings;
+  /** The same at another address, so that a proxy can stand between. */
+  at(host: string, port: number): Settings;
+  readonly host: string;
+  readonly port: number;
+  /** Makes a collection of records; replaces one of the same name. `approximate`: with an index that may miss rows. */
+  fill(collection: string, records: readonly StoredRecord[], options?: { readonly approximate?: boolean; readonly indexed?: readonly string[] }): Promise<void>;
+  /** The id of record `n`, as rows have it in `_id`; ascending with `n`. */
+  id(n: number): string | number;
+  /** The payload as the store keeps it; null where it can't hold it. */
+  keep(payload: Row): Row | null;
+  /** The score of a record with this cosine similarity. */
+  score(cosine: number): number;
+  /** Drops what `fill` made. */
+  close(): Promise<void>;
+}

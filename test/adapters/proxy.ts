@@ -1,0 +1,89 @@
+/** TCP between an adapter and its store that misbehaves on command. */
+import { once } from "node:events";
+import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+
+const HOST = "127.0.0.1";
+
+/** A port that nothing listens on. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Accepts connections and never writes a byte. */
+export async function blackHole(): Promise<{ readonly host: string; readonly port: number; asked(): Promise<void>; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  let heard: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (heard = resolve));
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).on("data", () => heard());
+  }).listen(0, HOST);
+  await once(server, "listening");
+  return { host: HOST, port: (server.address() as AddressInfo).port, asked: () => asked, close: () => stop(server, sockets) };
+}
+
+async function stop(server: Server, sockets: Set<Socket>): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  for (const socket of sockets) socket.destroy();
+  await closed;
+}
+
+export class Proxy {
+  readonly host = HOST;
+  readonly port: number;
+  /** Answers of the store are not passed on. */
+  silent = false;
+  /** Answers are replaced by bytes that no protocol has. */
+  garbage = false;
+  /** Connections to close at the next bytes of the client. */
+  cutNext = 0;
+  /** Connections that were closed so. */
+  cut = 0;
+  #heard: (() => void)[] = [];
+
+  private constructor(private readonly server: Server, private readonly sockets: Set<Socket>) {
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  static async to(host: string, port: number, own = 0): Promise<Proxy> {
+    const sockets = new Set<Socket>();
+    let proxy: Proxy | null = null;
+    const server = createServer((client) => proxy?.pass(client, connect(port, host))).listen(own, HOST);
+    await once(server, "listening");
+    return (proxy = new Proxy(server, sockets));
+  }
+
+  /** The next bytes of a client. */
+  asked(): Promise<void> {
+    return new Promise((resolve) => this.#heard.push(resolve));
+  }
+
+  close(): Promise<void> {
+    return stop(this.server, this.sockets);
+  }
+
+  private pass(client: Socket, store: Socket): void {
+    for (const [socket, other] of [[client, store], [store, client]] as const) {
+      this.sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => (this.sockets.delete(socket), other.destroy()));
+    }
+    client.on("data", (bytes) => {
+      for (const heard of this.#heard.splice(0)) heard();
+      if (this.cutNext > 0) {
+        this.cutNext--;
+        this.cut++;
+        client.resetAndDestroy();
+      } else store.write(bytes);
+    });
+    store.on("data", (bytes) => {
+      if (this.garbage) client.write(Buffer.from("\u0000\u00ff garbage \r\n\r\n garbage".repeat(3), "latin1"));
+      else if (!this.silent) client.write(bytes);
+    });
+  }
+}
