@@ -143,6 +143,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/schema.js"),
   },
   {
+    name: "auth",
+    summary: "Administer --auth builtin: rotate-secret, revoke, doctor",
+    args: [{ name: "COMMAND", required: true }, { name: "URL", required: false }],
+    options: [
+      { name: "auth-store", value: "STORE", help: "where the server keeps its tokens: sqlite or redis (default sqlite)" },
+      { name: "redis-url", value: "URL", help: "address of the redis store" },
+      { name: "json", help: "print the report of doctor as JSON" },
+    ],
+    examples: ["toolsrv auth rotate-secret", "toolsrv auth revoke", "toolsrv auth doctor https://tools.example.com/mcp"],
+    writes: true,
+    load: () => import("./commands/auth.js"),
+  },
+  {
     name: "trace",
     summary: "Record and look at what agents did: serve, demo, runs, show, watch, diff, stats, export, import, gc, doctor, view",
     args: [{ name: "COMMAND", required: true }, { name: "WORD", required: false, many: true }],
@@ -154,4 +167,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve", "auth"];
+export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve"];

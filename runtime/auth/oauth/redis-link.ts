@@ -20,12 +20,16 @@ export interface RedisLink {
 export async function connect(url: string, log: Log): Promise<RedisLink> {
   const { createClient } = await loadRedis();
   if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) throw new StartError("--redis-url is redis://HOST:PORT or rediss://HOST:PORT");
-  const client = createClient({ url, disableOfflineQueue: true, socket: { connectTimeout: CONNECT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) } });
+  let wasConnected = false;
+  // A wrong address ends the start with its reason; an outage later is waited out.
+  const reconnectStrategy = (tries: number, cause: Error): number | Error => (wasConnected ? Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) : cause);
+  const client = createClient({ url, disableOfflineQueue: true, socket: { connectTimeout: CONNECT_MS, reconnectStrategy } });
   client.on("error", quietly(log));
   await within(client.connect(), CONNECT_MS).catch((error: unknown) => {
     client.destroy();
     throw unavailable(error);
   });
+  wasConnected = true;
   const ask = <T>(answer: Promise<T>): Promise<T> => within(answer, ANSWER_MS).catch((error: unknown) => Promise.reject(unavailable(error)));
   return {
     run: (script, values) => ask(client.eval(script, { keys: [], arguments: [...values] })),
