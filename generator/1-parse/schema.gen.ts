@@ -1815,6 +1815,55 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               ],
               "default": null
             },
+            "builtin": {
+              "title": "Builtin",
+              "description": "Settings of --auth builtin.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "id_jag": {
+                  "title": "IdJag",
+                  "description": "Identity provider whose assertions (ID-JAG) clients exchange for tokens: enterprise-managed authorization.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": [
+                    "issuer",
+                    "jwks_url"
+                  ],
+                  "properties": {
+                    "issuer": {
+                      "description": "Issuer of the assertions.",
+                      "type": "string"
+                    },
+                    "jwks_url": {
+                      "description": "Where its keys are.",
+                      "type": "string"
+                    },
+                    "algorithms": {
+                      "description": "Signature algorithms accepted.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      },
+                      "default": [
+                        "RS256",
+                        "ES256"
+                      ]
+                    },
+                    "principal_claim": {
+                      "description": "Claim that names the caller.",
+                      "type": "string",
+                      "default": "sub"
+                    },
+                    "claims_prefix": {
+                      "description": "Prefix of the claims that matter.",
+                      "type": "string",
+                      "default": ""
+                    }
+                  }
+                }
+              }
+            },
             "jwt": {
               "title": "Jwt",
               "description": "Settings of --auth jwt.",

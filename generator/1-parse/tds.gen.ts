@@ -723,8 +723,40 @@ export interface Auth {
    * Informational; --auth decides.
    */
   mode?: "builtin" | "jwt" | "api_key" | "none" | null;
+  builtin?: Builtin;
   jwt?: Jwt;
   api_key?: ApiKey;
+}
+/**
+ * Settings of --auth builtin.
+ */
+export interface Builtin {
+  id_jag?: IdJag;
+}
+/**
+ * Identity provider whose assertions (ID-JAG) clients exchange for tokens: enterprise-managed authorization.
+ */
+export interface IdJag {
+  /**
+   * Issuer of the assertions.
+   */
+  issuer: string;
+  /**
+   * Where its keys are.
+   */
+  jwks_url: string;
+  /**
+   * Signature algorithms accepted.
+   */
+  algorithms?: string[];
+  /**
+   * Claim that names the caller.
+   */
+  principal_claim?: string;
+  /**
+   * Prefix of the claims that matter.
+   */
+  claims_prefix?: string;
 }
 /**
  * Settings of --auth jwt.

@@ -68,7 +68,9 @@ function sectionOf(section: { readonly [key: string]: unknown }, at: Path, inter
 function authOf(auth: tds.Auth | undefined, interpolator: Interpolator): Section | undefined {
   const at = ["security", "auth"];
   const mode = auth?.mode ?? null;
+  const idJag = auth?.builtin?.id_jag;
   const ways = present({
+    builtin: idJag === undefined ? undefined : { id_jag: sectionOf({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...idJag }, [...at, "builtin", "id_jag"], interpolator) },
     jwt: auth?.jwt === undefined ? undefined : sectionOf({ algorithms: ["RS256", "ES256"], principal_claim: "sub", claims_prefix: "", ...auth.jwt }, [...at, "jwt"], interpolator),
     api_key: auth?.api_key === undefined ? undefined : sectionOf({ header: "Authorization", scheme: "Bearer", ...auth.api_key }, [...at, "api_key"], interpolator),
   });

@@ -51,6 +51,21 @@ export interface BuiltinOptions {
   readonly stateFolder: string;
   /** Shown on the login page: serverInfo.name. */
   readonly title: string;
+  /** Identity provider whose assertions are exchanged for tokens; `null` without one. */
+  readonly idJag: IdJagOptions | null;
+}
+
+/** `security.auth.builtin.id_jag`: enterprise-managed authorization. */
+export interface IdJagOptions {
+  readonly issuer: string;
+  /** https://, or http:// on loopback. */
+  readonly jwksUrl: string;
+  /** Asymmetric ones only. */
+  readonly algorithms: readonly string[];
+  /** Claim that names the principal. */
+  readonly principalClaim: string;
+  /** Prefix that is removed from the names of claims; "" for none. */
+  readonly claimsPrefix: string;
 }
 
 /** What every mode gets from the server. */

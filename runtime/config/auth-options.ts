@@ -1,6 +1,6 @@
 /** What a server's authentication runs with: its flags over `security.auth` of the default catalog. */
 import { isAbsolute, join, resolve } from "node:path";
-import type { AuthOptions } from "../auth/service.js";
+import type { AuthOptions, IdJagOptions } from "../auth/service.js";
 import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from "../abi/signatures.js";
 import { isLoopbackAddress, urlHost } from "../base/loopback.js";
 import { isRecord } from "../base/paths.js";
@@ -51,6 +51,7 @@ export function authOptions(flags: AuthFlags, own: AuthSource, others: readonly 
         store: flags.store.kind === "redis" ? flags.store : { kind: "sqlite", file: join(server.stateFolder, "authstate.db") },
         stateFolder: server.stateFolder,
         title: server.title,
+        idJag: idJagOptions(own),
       };
     default:
       return flags.mode satisfies never;
@@ -58,8 +59,8 @@ export function authOptions(flags: AuthFlags, own: AuthSource, others: readonly 
 }
 
 /** Whether callers of this mode have claims: for routing by one. */
-export function hasClaims({ mode }: AuthOptions): boolean {
-  return mode === "jwt" || mode === "api_key";
+export function hasClaims(options: AuthOptions): boolean {
+  return options.mode === "jwt" || options.mode === "api_key" || (options.mode === "builtin" && options.idJag !== null);
 }
 
 /** Without a public address clients reach a server on loopback by the address that it is bound to. */
@@ -118,26 +119,45 @@ function jwtOptions(flags: AuthFlags, own: AuthSource, publicUrl: string | null)
   if (jwksUrl === null) throw new StartError(missing("--jwks-url URL", "jwks_url", "the address of the issuer's keys"));
   if (issuer === null) throw new StartError(missing("--jwt-issuer URL", "issuer", "whose tokens are taken"));
   if (audience === null) throw new StartError(missing("--jwt-audience NAME", "audience", "the name of this server in tokens; without it, a token for any other service of the issuer would do"));
-  const algorithms = Array.isArray(section["algorithms"]) ? section["algorithms"] : ["RS256", "ES256"];
-  if (algorithms.length === 0 || !algorithms.every(isSignatureAlgorithm)) {
-    throw new StartError(`${own.file}: security.auth.jwt.algorithms takes ${SIGNATURE_ALGORITHMS.join(", ")}: only signatures with a private key prove who the issuer is`);
-  }
   return {
     mode: "jwt", issuer, audience,
-    jwksUrl: readJwksUrl(jwksUrl),
-    algorithms,
+    jwksUrl: readJwksUrl(jwksUrl, "--jwks-url, security.auth.jwt.jwks_url"),
+    algorithms: readAlgorithms(own, section, "security.auth.jwt"),
     principalClaim: textOf(section, "principal_claim") ?? "sub",
     claimsPrefix: textOf(section, "claims_prefix") ?? "",
     publicUrl,
   };
 }
 
+/** The identity provider of enterprise-managed authorization; `null` where the catalog names none. */
+function idJagOptions(own: AuthSource): IdJagOptions | null {
+  const builtin = sectionOf(own, "builtin");
+  if (!isRecord(builtin["id_jag"])) return null;
+  const section = builtin["id_jag"];
+  const at = "security.auth.builtin.id_jag";
+  const [issuer, jwksUrl] = [textOf(section, "issuer"), textOf(section, "jwks_url")];
+  if (issuer === null || jwksUrl === null) throw new StartError(`${own.file}: ${at} needs issuer and jwks_url: whose assertions are taken, and the address of the issuer's keys`);
+  return {
+    issuer,
+    jwksUrl: readJwksUrl(jwksUrl, `${at}.jwks_url`),
+    algorithms: readAlgorithms(own, section, at),
+    principalClaim: textOf(section, "principal_claim") ?? "sub",
+    claimsPrefix: textOf(section, "claims_prefix") ?? "",
+  };
+}
+
+function readAlgorithms(own: AuthSource, section: { readonly [key: string]: unknown }, at: string): readonly string[] {
+  const algorithms = Array.isArray(section["algorithms"]) ? section["algorithms"] : ["RS256", "ES256"];
+  if (algorithms.length > 0 && algorithms.every(isSignatureAlgorithm)) return algorithms;
+  throw new StartError(`${own.file}: ${at}.algorithms takes ${SIGNATURE_ALGORITHMS.join(", ")}: only signatures with a private key prove who the issuer is`);
+}
+
 function missing(flag: string, key: string, why: string): string {
   return `--auth jwt needs ${flag} (or security.auth.jwt.${key}): ${why}`;
 }
 
-function readJwksUrl(text: string): string {
+function readJwksUrl(text: string, setting: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !isSecureUrl(url) || url.username !== "" || url.password !== "") throw new StartError("the address of the issuer's keys (--jwks-url, security.auth.jwt.jwks_url) is an https:// address without credentials; http:// only on loopback");
+  if (url === null || !isSecureUrl(url) || url.username !== "" || url.password !== "") throw new StartError(`the address of the issuer's keys (${setting}) is an https:// address without credentials; http:// only on loopback`);
   return url.href;
 }

@@ -3,21 +3,35 @@ import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from "../../../runtime/abi
 import { isHeaderName, isSecureUrl } from "../../../runtime/base/web.js";
 import type { Rule } from "../rule.js";
 
-const JWT = ["security", "auth", "jwt"];
+/** The sections that name an issuer, its keys and algorithms. */
+const ISSUERS: readonly (readonly string[])[] = [["jwt"], ["builtin", "id_jag"]];
+
+interface IssuerSection {
+  readonly algorithms?: readonly string[];
+  readonly jwks_url?: string | null;
+}
 
 export const tokens: Rule = ({ catalog: { parsed } }, reporter) => {
-  const jwt = parsed.value.security?.auth?.jwt;
-  for (const [index, algorithm] of (jwt?.algorithms ?? []).entries()) {
-    if (!isOpen(algorithm) && !isSignatureAlgorithm(algorithm)) reporter.report("TS0260", { algorithm, known: SIGNATURE_ALGORITHMS.join(", ") }, { path: [...JWT, "algorithms", index] });
-  }
-  if (jwt?.algorithms?.length === 0) {
-    reporter.report("TS0261", { key: "jwt.algorithms", problem: "is empty, so no token would be taken", help: "name at least one, or leave it out for RS256 and ES256" }, { path: [...JWT, "algorithms"], on: "key" });
-  }
-  const { jwks_url: url } = jwt ?? {};
-  if (typeof url === "string" && !isOpen(url) && !(URL.canParse(url) && isSecureUrl(new URL(url)))) {
-    reporter.report("TS0261", { key: "jwt.jwks_url", problem: `is not an https:// address: '${url}'`, help: "whoever can change the keys on their way can make tokens; http:// only on loopback" }, { path: [...JWT, "jwks_url"] });
+  const auth = parsed.value.security?.auth;
+  for (const at of ISSUERS) {
+    const section: IssuerSection | undefined = at[0] === "jwt" ? auth?.jwt : auth?.builtin?.id_jag;
+    if (section !== undefined) checkIssuer(section, at, reporter);
   }
 };
+
+function checkIssuer({ algorithms, jwks_url: url }: IssuerSection, at: readonly string[], reporter: Parameters<Rule>[1]): void {
+  const path = ["security", "auth", ...at];
+  const key = at.join(".");
+  for (const [index, algorithm] of (algorithms ?? []).entries()) {
+    if (!isOpen(algorithm) && !isSignatureAlgorithm(algorithm)) reporter.report("TS0260", { algorithm, known: SIGNATURE_ALGORITHMS.join(", ") }, { path: [...path, "algorithms", index] });
+  }
+  if (algorithms?.length === 0) {
+    reporter.report("TS0261", { key: `${key}.algorithms`, problem: "is empty, so no token would be taken", help: "name at least one, or leave it out for RS256 and ES256" }, { path: [...path, "algorithms"], on: "key" });
+  }
+  if (typeof url === "string" && !isOpen(url) && !(URL.canParse(url) && isSecureUrl(new URL(url)))) {
+    reporter.report("TS0261", { key: `${key}.jwks_url`, problem: `is not an https:// address: '${url}'`, help: "whoever can change the keys on their way can make tokens; http:// only on loopback" }, { path: [...path, "jwks_url"] });
+  }
+}
 
 export const keyHeader: Rule = ({ catalog: { parsed } }, reporter) => {
   const header = parsed.value.security?.auth?.api_key?.header;

@@ -1,5 +1,6 @@
 /** What clients read first: what the authorization server can (RFC 8414), and what its tokens are for. */
 import { ASSERTION_ALGORITHMS } from "./client-auth.js";
+import { ID_JAG_PROFILE } from "./id-jag.js";
 import { OFFLINE, SCOPE } from "./resource.js";
 import { PATHS, type OauthServer } from "./server.js";
 import { grantTypes } from "./token.js";
@@ -33,6 +34,6 @@ export function serverMetadata(server: OauthServer): object {
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
     protected_resources: [server.resource],
-    ...(idJag === null ? {} : { authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"] }),
+    ...(idJag === null ? {} : { authorization_grant_profiles_supported: [ID_JAG_PROFILE] }),
   };
 }

@@ -8,6 +8,7 @@ import { ensureSecret, secretFile } from "./access-secret.js";
 import { authorize } from "./authorize.js";
 import { createClients } from "./clients.js";
 import { endpoint } from "./endpoint.js";
+import { createIdJag } from "./id-jag.js";
 import { createDocumentClients } from "./metadata-document.js";
 import { resourceDetails, SERVER_PATH, serverMetadata } from "./metadata.js";
 import { opaqueTokens } from "./opaque-tokens.js";
@@ -43,7 +44,7 @@ export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinP
   const clients = createClients(store, createDocumentClients({ fetchJson, store, now }));
   const server: OauthServer = {
     issuer: options.publicUrl, resource: resourceOf(options.publicUrl), title: options.title,
-    store, clients, idJag: null, log, now, report: createRefusals(log, now), storeFailed: outageLog(log, now),
+    store, clients, idJag: options.idJag === null ? null : createIdJag(options.idJag, parts), log, now, report: createRefusals(log, now), storeFailed: outageLog(log, now),
   };
   const authenticator = opaqueTokens(server);
   return {

@@ -39,7 +39,7 @@ export async function serveOauth({ extra, ...options }: ServedOptions = {}): Pro
   let added = 0;
   const log = createLog({ format: "text", level: "info", write: (text) => (logged += text) });
   const service = await createBuiltinAuth(
-    { mode: "builtin", publicUrl: PUBLIC, store: options.store ?? { kind: "sqlite", file: storeFile }, stateFolder, title: options.title ?? "Support search", ...extra },
+    { mode: "builtin", publicUrl: PUBLIC, store: options.store ?? { kind: "sqlite", file: storeFile }, stateFolder, title: options.title ?? "Support search", idJag: null, ...extra },
     {
       log, now: () => Date.now() + added,
       fetchJson: options.fetchJson ?? (() => Promise.reject(new TypeError("no document is expected"))),
