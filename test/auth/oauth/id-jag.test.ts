@@ -1,7 +1,7 @@
 /** Enterprise-managed authorization: what an assertion must be, and what each wrong one gets. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from "jose";
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import * as assert from "uvu/assert";
 import { suite } from "../../lib/suite.js";
 import { call, errorOf, postForm, PUBLIC, registered, RESOURCE, serveOauth, type Params, type ServedOauth, type Tokens } from "./served-oauth.js";
@@ -51,7 +51,7 @@ const add = (name: string, body: (setup: Setup) => Promise<void>): void => test(
 const now = (): number => Math.floor(Date.now() / 1000);
 
 /** An assertion with changed claims; `undefined` leaves a claim out. */
-function jag(clientId: string, claims: JWTPayload = {}, { key = keys.privateKey, typ = "oauth-id-jag+jwt", kid = "k1" }: { readonly key?: CryptoKey; readonly typ?: string | null; readonly kid?: string } = {}): Promise<string> {
+function jag(clientId: string, claims: { readonly [name: string]: unknown } = {}, { key = keys.privateKey, typ = "oauth-id-jag+jwt", kid = "k1" }: { readonly key?: CryptoKey; readonly typ?: string | null; readonly kid?: string } = {}): Promise<string> {
   const all = { iss: ISSUER, sub: "ada", aud: PUBLIC, client_id: clientId, jti: crypto.randomUUID(), iat: now(), exp: now() + 300, resource: RESOURCE, "https://co.example/roles": ["analyst"], ...claims };
   return new SignJWT(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))).setProtectedHeader({ alg: "ES256", kid, ...(typ === null ? {} : { typ }) }).sign(key);
 }
@@ -78,7 +78,7 @@ add("an assertion without resource is for the one there is", async ({ id, ask })
   for (const resource of [undefined, RESOURCE, [RESOURCE], `${PUBLIC}/`]) assert.is((await ask(await jag(id, { resource }))).status, 200, String(resource));
 });
 
-const WRONG: readonly (readonly [what: string, claims: JWTPayload, problem: RegExp])[] = [
+const WRONG: readonly (readonly [what: string, claims: { readonly [name: string]: unknown }, problem: RegExp])[] = [
   ["another audience", { aud: "https://other.example" }, /aud/],
   ["more than one audience", { aud: [PUBLIC, "https://other.example"] }, /more than one server/],
   ["the resource as audience", { aud: RESOURCE }, /aud/],
