@@ -90,6 +90,7 @@ async function openWithSecrets(plan: FilledConnection, adapter: AdapterModule, w
     async renew() {
       return canonicalJson(await secrets.renewedOf(plan)) !== canonicalJson(used);
     },
+    explain: (request) => adapter.explain(request, plan.settings),
   });
 }
 

@@ -3,13 +3,16 @@
  * opened with the new ones, and the request is repeated once. Requests that run finish on the store they began with.
  */
 import { isBackendError } from "../abi/errors.js";
-import type { Adapter } from "../adapters/adapter.js";
+import type { Json } from "../abi/plan.js";
+import type { Adapter, ReadRequest } from "../adapters/adapter.js";
 
 export interface Opening {
   /** Opens the store with the credentials there are. */
   open(): Promise<Adapter>;
   /** Fetches the credentials again; false when they are the same, so that opening the store anew would change nothing. */
   renew(): Promise<boolean>;
+  /** The native query of stores that need not be open to know it. */
+  explain(request: ReadRequest): Json;
 }
 
 /** @throws what `open` and `renew` throw. */
@@ -38,6 +41,11 @@ class RenewingAdapter implements Adapter {
     adapter: Adapter,
   ) {
     this.held = { adapter, users: 0, retired: false };
+  }
+
+  explain(request: ReadRequest): Json {
+    const { adapter } = this.held;
+    return adapter.explain === undefined ? this.opening.explain(request) : adapter.explain(request);
   }
 
   health(signal: AbortSignal): Promise<void> {
@@ -112,5 +120,5 @@ class RenewingAdapter implements Adapter {
 }
 
 function isRefused(error: unknown): boolean {
-  return isBackendError(error) && error.kind === "unauthorized";
+  return isBackendError(error) && error.kind === "auth";
 }

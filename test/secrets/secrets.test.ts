@@ -113,7 +113,7 @@ function guarded(valid: Set<unknown>): { readonly module: AdapterModule; readonl
         const check = (): void => {
           if (valid.has(settings["path"])) return;
           store.refused += 1;
-          throw new BackendError("unauthorized", "sqlite", "the key is refused");
+          throw new BackendError("auth", "sqlite", "the key is refused");
         };
         return {
           ...inner,
