@@ -8,6 +8,7 @@ import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
 import { isRecord } from "../../runtime/base/paths.js";
 import type { GuardCertificate, Path } from "../ir.js";
 import { reportConnections } from "./connections.js";
+import { withExactValues } from "./lenient.js";
 import { reportOutput } from "./output.js";
 import { partsOf, type Branch } from "./planned.js";
 import { certifyRoles } from "./roles.js";
@@ -36,8 +37,9 @@ export interface Proof {
   readonly problems: readonly Problem[];
 }
 
-/** `catalog` is what the stock YAML library reads. */
-export function certify(tables: Tables, catalog: unknown): Proof {
+/** `stock` is the catalog as the stock YAML library reads it. */
+export function certify(tables: Tables, stock: unknown): Proof {
+  const catalog = withExactValues(stock);
   const problems: Problem[] = [];
   const lost = (problem: Problem): void => void problems.push(problem);
   if (!isRecord(catalog) || !isRecord(tables.plans) || !isRecord(tables.connections) || !isRecord(tables.settings)) {

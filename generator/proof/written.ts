@@ -109,8 +109,7 @@ function targetOf(tool: Json): unknown {
 }
 
 function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["limits"] {
-  // Existing catalogs write numbers as text, too.
-  const number = (key: string, other: number): number => (typeof output[key] === "number" || typeof output[key] === "string" ? Number(output[key]) : other);
+  const number = (key: string, other: number): number => (typeof output[key] === "number" ? output[key] : other);
   return { default: number("limit_default", fallback.default), max: number("limit_max", fallback.max) };
 }
 

@@ -1,0 +1,57 @@
+/**
+ * Lenient spellings of existing catalogs: where the catalog's schema wants a boolean, "yes", "on" and 1 are true; where
+ * it wants a number, "400" is one. Only keys that the schema types are read so: the values of filters have no type and
+ * stay as written. The compiler's reader decides the same in its own way; where the two differ the proof fails.
+ */
+import { isRecord } from "../../runtime/base/paths.js";
+import { tdsSchema } from "../1-parse/schema.gen.js";
+
+type Node = (typeof tdsSchema)["definitions"][string];
+
+const WORDS: { readonly [word: string]: boolean } = { true: true, yes: true, on: true, "1": true, t: true, y: true, false: false, no: false, off: false, "0": false, f: false, n: false };
+const DIGITS = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/;
+
+/** The catalog with every lenient spelling made exact; what fits no type stays as it is. */
+export function withExactValues(catalog: unknown): unknown {
+  return exact(tdsSchema, catalog);
+}
+
+function exact(schema: Node, value: unknown): unknown {
+  const node = schema.$ref === undefined ? schema : tdsSchema.definitions[schema.$ref.split("/").at(-1) ?? ""] ?? schema;
+  const branch = branchOf(node, value);
+  if (branch !== null) return exact(branch, value);
+  if (Array.isArray(value)) return node.items === undefined ? value : value.map((item) => exact(node.items as Node, item));
+  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, below(node, key, member)]));
+  return scalar(typesOf(node), value);
+}
+
+function below({ properties = {}, additionalProperties }: Node, key: string, member: unknown): unknown {
+  const schema = Object.hasOwn(properties, key) ? properties[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
+  return schema === undefined ? member : exact(schema, member);
+}
+
+/** The alternative that a value is meant for: that of its type, else one whose types it can be read as; of connections, that of its backend. */
+function branchOf({ anyOf, oneOf }: Node, value: unknown): Node | null {
+  const options = (anyOf ?? oneOf ?? []).map((option) => (option.$ref === undefined ? option : tdsSchema.definitions[option.$ref.split("/").at(-1) ?? ""] ?? option));
+  if (oneOf !== undefined) return options.find(({ properties = {} }) => isRecord(value) && Object.entries(properties).some(([key, { const: only }]) => only !== undefined && value[key] === only)) ?? null;
+  return options.find((option) => typesOf(option).includes(typeOf(value))) ?? options.find((option) => scalar(typesOf(option), value) !== value) ?? null;
+}
+
+function typesOf({ type, enum: members, properties }: Node): readonly string[] {
+  if (type !== undefined) return typeof type === "string" ? [type] : type;
+  return members?.map(typeOf) ?? (properties === undefined ? [] : ["object"]);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function scalar(types: readonly string[], value: unknown): unknown {
+  if (types.includes(typeOf(value))) return value;
+  const word = String(value).toLowerCase();
+  if (types.includes("boolean") && (typeof value === "string" || typeof value === "number") && Object.hasOwn(WORDS, word)) return WORDS[word];
+  const isWhole = types.includes("integer") && !types.includes("number");
+  if (typeof value !== "string" || !DIGITS.test(value) || !(isWhole || types.includes("number"))) return value;
+  return isWhole && !Number.isInteger(Number(value)) ? value : Number(value);
+}
