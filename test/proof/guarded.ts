@@ -55,7 +55,7 @@ tools:
 `;
 
 /** The same with document access by each kind of rule. */
-export const ACCESS_GUARDED = GUARDED.replace("security:\n", "security:\n  document_acl: { combine: any, rules: [{ any_of: { claim: groups, field: allowed } }, { equals: { claim: sub, field: owner } }, { at_most: { claim: clearance, field: level } }] }\n");
+export const ACCESS_GUARDED = GUARDED.replace("security: { ", "security: { document_acl: { combine: any, rules: [{ any_of: { claim: groups, field: allowed } }, { equals: { claim: sub, field: owner } }, { at_most: { claim: clearance, field: level } }] }, ");
 
 /** Guards, filters and expressions that compare points in time, said by dtypes, by parameters and by another tool. */
 export const DATED = `tds_version: "2"

@@ -68,7 +68,7 @@ test("values without a type are never read as another one", () => {
 });
 
 test("a spelling that is none is refused by the compiler, with its place", () => {
-  const codes = (yes: string, number = String): readonly string[] => [...new Set(diagnosed(catalog(yes, "false", number)).map(({ code }) => code))];
+  const codes = (yes: string, number: (n: number) => string = String): readonly string[] => [...new Set(diagnosed(catalog(yes, "false", number)).map(({ code }) => code))];
   for (const word of ['"ja"', "2", '""', '"yes "', "[true]"]) assert.ok(codes(word).includes("TS0102"), word);
   assert.ok(codes("true", (n) => `"${n}x"`).includes("TS0102"));
 });

@@ -39,7 +39,8 @@ test("no guard can be removed, weakened or changed in a printed plans.ts", async
 }, { timeoutMs: 120_000 });
 
 test("the catalogs made for this run compile, so that their guards are tried", () => {
-  for (const text of [GUARDED, DATED]) assert.notEqual(compiled(text, { unfilled: true }).value, null);
+  for (const text of [GUARDED, ACCESS_GUARDED, DATED]) assert.notEqual(compiled(text, { unfilled: true }).value, null);
+  assert.notEqual(ACCESS_GUARDED, GUARDED);
 });
 
 test("a text that Node and the proof could read differently is not certified", async () => {
