@@ -4,7 +4,8 @@
  */
 import { createRequire } from "node:module";
 import type { Program } from "../abi/call.js";
-import { isToolError } from "../abi/errors.js";
+import { checkNativeModules } from "../adapters/native-modules.js";
+import { isBackendError, isToolError } from "../abi/errors.js";
 import { observeWith, type CallObserver } from "../abi/observer.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
@@ -91,6 +92,7 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
  */
 export async function serveWith(projects: readonly Project[], options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
   const routing = routingOf(projects, options.defaultProject, options.auth?.routeByClaim ?? null);
+  await loadNativeModules(projects);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
@@ -133,6 +135,14 @@ function reportLimitStore(state: "down" | "up", cause: () => string, log: Log): 
 function scrubbed(error: unknown, projects: readonly Project[], env: ReadonlyMap<string, string>): string {
   const text = error instanceof Error ? (error.stack ?? String(error)) : String(error);
   return projects.reduce((left, { program }) => createScrub(program, env)(left), text);
+}
+
+async function loadNativeModules(projects: readonly Project[]): Promise<void> {
+  try {
+    await checkNativeModules(projects.flatMap(({ program }) => Object.values(program.connections).map(({ backend }) => backend)));
+  } catch (error) {
+    throw isBackendError(error) ? new StartError(error.message) : error;
+  }
 }
 
 /** The call log and what else observes calls. Above info the log costs only the calls that fail. */

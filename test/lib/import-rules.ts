@@ -59,7 +59,7 @@ export const RULES: readonly Rule[] = [
     because: "what both servers do before their own routes; it knows neither tools nor traces",
   },
   {
-    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts", "runtime/adapters/*/descriptor.ts"], mayLater: ["runtime/adapters/*/index.ts"], packages: [],
+    files: "runtime/adapters/*.ts", room: 0, may: [ABI, "runtime/adapters/*.ts", "runtime/adapters/*/descriptor.ts"], mayLater: ["runtime/adapters/*/{index,native}.ts"], packages: [],
     because: "a backend is loaded when a catalog names it",
   },
   {

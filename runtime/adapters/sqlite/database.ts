@@ -3,12 +3,12 @@ import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import Database from "better-sqlite3";
 import * as sqliteVec from "sqlite-vec";
-import { BackendError } from "../../abi/errors.js";
 import { likeMatcher } from "../../base/like.js";
 import { wordMatcher } from "../../base/text.js";
 import type { OpenOptions } from "../adapter.js";
 import { aboutDatabase, sqliteError } from "./errors.js";
 import { FUNCTIONS } from "./filter.js";
+import { extensionProblem } from "./native.js";
 import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
 
 export type Connection = Database.Database;
@@ -64,7 +64,7 @@ export function prepareConnection(db: Connection): void {
   try {
     sqliteVec.load(db);
   } catch (error) {
-    throw new BackendError("setup", "sqlite", `sqlite-vec cannot be loaded on ${process.platform}-${process.arch}; install toolsrv with its optional packages`, { cause: error });
+    throw extensionProblem(error);
   }
   db.function(FUNCTIONS.like, { deterministic: true }, cachedMatcher(likeMatcher));
   db.function(FUNCTIONS.words, { deterministic: true }, cachedMatcher(wordMatcher));
