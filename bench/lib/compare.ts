@@ -10,6 +10,8 @@ export interface Side {
   readonly args?: readonly string[];
   /** The load belongs to a session, which is opened by a handshake first. */
   readonly session?: true;
+  /** Beside those of both sides. */
+  readonly headers?: LoadOptions["headers"];
 }
 
 export interface CompareOptions {
@@ -81,10 +83,11 @@ function notesOf({ ours, peer }: Sides<readonly Measured[]>): readonly string[] 
 /** Where a side is, and what every request to it says. */
 type Target = Pick<LoadOptions, "port" | "headers"> & Pick<BenchServer, "pid">;
 
-async function targetOf({ session }: Side, { port, pid }: BenchServer, headers: LoadOptions["headers"]): Promise<Target> {
+async function targetOf({ session, headers: more = {} }: Side, { port, pid }: BenchServer, both: LoadOptions["headers"]): Promise<Target> {
+  const headers = { ...both, ...more };
   if (session === undefined) return { port, pid, headers };
-  const post = (message: object, more: LoadOptions["headers"]): Promise<Response> =>
-    fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(message) });
+  const post = (message: object, added: LoadOptions["headers"]): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers: { ...headers, ...added }, body: JSON.stringify(message) });
   const params = { protocolVersion: headers["MCP-Protocol-Version"], capabilities: {}, clientInfo: { name: "bench", version: "1" } };
   const opened = await post({ jsonrpc: "2.0", id: 1, method: "initialize", params }, {});
   const id = opened.headers.get("mcp-session-id");

@@ -1,4 +1,8 @@
-/** The one way in which credentials are compared: by digest, in constant time. A credential itself is never compared, and never a key of a map. */
+/**
+ * The one way in which credentials are compared: by digest, in constant time. A credential itself is never compared, and
+ * never a key of a map: a map finds digests, which nobody can choose (of keys they are salted, of tokens they are only
+ * kept when the token was verified), so that the time of the search says nothing about a credential.
+ */
 import { createHash, hash, timingSafeEqual } from "node:crypto";
 
 /** SHA-256 of a text in UTF-8. */
@@ -6,7 +10,7 @@ export function digestOf(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
 }
 
-/** SHA-256 of a text as text: the name under which something is kept about a credential. */
+/** SHA-256 of a text as text: the name under which something is kept about a credential. Faster than `digestOf`. */
 export function digestText(text: string): string {
   return hash("sha256", text, "base64");
 }
