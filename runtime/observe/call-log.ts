@@ -42,6 +42,8 @@ export function createCallLog({ log, format, scrub }: CallLogOptions): CallObser
 function troubleOf(error: unknown): "backend" | "bug" | null {
   if (isBackendError(error)) return "backend";
   if (!isToolError(error) || error.code === "internal") return "bug";
+  // Credentials that cannot be had: the caller can do nothing about it.
+  if (error.code === "missing_env") return "backend";
   return error.cause === undefined ? null : "backend";
 }
 

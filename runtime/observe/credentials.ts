@@ -53,7 +53,9 @@ export function createScrub(program: Pick<Program, "connections" | "embeddings" 
     const password = passwordOf(value);
     if (password !== null) values.add(password).add(decoded(password));
   }
-  for (const part of [program.connections, program.embeddings, program.settings, program.plans]) collect(part, false, env, values);
+  // The provider's name and where its secret is are no credentials, though the key is called so.
+  const connections = Object.values(program.connections).map(({ settings }) => settings);
+  for (const part of [connections, program.embeddings, program.settings, program.plans]) collect(part, false, env, values);
   // The longest first: one credential may begin with another.
   const sorted = (): readonly string[] => [...values, ...learned.all().flatMap((value) => [value, decoded(value)])].filter((value) => value.length >= MIN_LENGTH).sort((a, b) => b.length - a.length);
   let known = sorted();

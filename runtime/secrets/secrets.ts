@@ -106,8 +106,7 @@ function merged({ backend, settings, credentials }: ConnectionPlan & { readonly 
     const value = values[field] as string;
     if (!MAY_SET.has(use)) throw new ToolError("missing_env", `${who}: the secret has '${field}', which decides what is read and belongs in the catalog; remove it from the secret`);
     if (value.length > MAX_VALUE) throw new ToolError("missing_env", `${who}: '${field}' has more than ${MAX_VALUE} characters`);
-    if (use === "secret") world.learned(value);
-    else if (value.includes("@")) world.learned(passwordOf(value));
+    for (const secret of secretsIn(value, use)) world.learned(secret);
     taken.push([field, value]);
   }
   if (taken.length === 0) {
@@ -115,6 +114,15 @@ function merged({ backend, settings, credentials }: ConnectionPlan & { readonly 
     throw new ToolError("missing_env", `${who}: the secret has none of the fields of a ${backend} connection: ${wanted.join(", ")}`);
   }
   return { ...settings, ...Object.fromEntries(taken) };
+}
+
+/** Shorter addresses and names are ordinary words of a message. */
+const MIN_HIDDEN = 8;
+
+/** What of a fetched value the log has to hide: all of it, save for short texts that are no credentials. */
+function secretsIn(value: string, use: string): readonly string[] {
+  if (use === "secret") return [value];
+  return [...(value.length >= MIN_HIDDEN ? [value] : []), ...(use === "path" ? [value.replace(/^(?:\.\.?\/)+/, "")].filter(({ length }) => length >= MIN_HIDDEN) : []), passwordOf(value)];
 }
 
 /** The password of `scheme://user:password@host`; "" for any other text. */

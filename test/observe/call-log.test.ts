@@ -1,13 +1,13 @@
 /** The call log: a line for each call, and nothing in it that does not belong in a log. */
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { BackendError } from "../../runtime/abi/errors.js";
+import { BackendError, ToolError } from "../../runtime/abi/errors.js";
 import type { CallObserver } from "../../runtime/abi/observer.js";
 import type { ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { createCallLog } from "../../runtime/observe/call-log.js";
-import { createScrub } from "../../runtime/observe/credentials.js";
+import { createScrub, LearnedSecrets } from "../../runtime/observe/credentials.js";
 import { createLog, type LogFormat, type LogLevel } from "../../runtime/observe/log.js";
 import { caller, memoryAdapter, program } from "../call/program.js";
 import { fixtureServer } from "../mcp/files.js";
@@ -110,6 +110,31 @@ test("credentials are hidden by what the catalog says of them and by how they lo
   const scrub = createScrub(served, new Map([["QD", "qd-value-1"], ["STORE", "https://u:p%40ss-word@s.example"], ["SERVICE_TOKEN", "tok-1234"], ["REGION", "europe"]]));
   const said = scrub("qd-value-1 written-out org-credential p%40ss-word p@ss-word tok-1234 europe plain.example Authorization: Bearer abc.def https://x:y@h/ api_key=zzz \"token\": \"q-q-q\"");
   assert.equal(said, "[REDACTED] [REDACTED] [REDACTED] [REDACTED] [REDACTED] [REDACTED] europe plain.example Authorization: Bearer [REDACTED] https://[REDACTED]@h/ api_key=[REDACTED] \"token\": \"[REDACTED]\"");
+});
+
+test("a credential that is fetched while the server runs is hidden from then on; names of providers and paths of secrets stay", () => {
+  const learned = new LearnedSecrets();
+  const served = { ...program({ plans: PLANS }), connections: { main: { backend: "qdrant", settings: { url: "u" }, credentials: { provider: "vault", path: "secret/data/search" } } } } as never;
+  const scrub = createScrub(served, new Map(), learned);
+  const text = "vault 'secret/data/search': fetched-1 fetched%2F2 fetched/2";
+  assert.equal(scrub(text), text);
+  learned.add("fetched-1");
+  learned.add("fetched%2F2");
+  learned.add("abc");
+  assert.equal(scrub(`${text} abc`), "vault 'secret/data/search': [REDACTED] [REDACTED] [REDACTED] abc", "too short a text would hide words");
+});
+
+test("learned credentials are bounded: the oldest are forgotten", () => {
+  const learned = new LearnedSecrets();
+  for (let n = 0; n < 5000; n += 1) learned.add(`secret-${n}`);
+  assert.equal(learned.all().length, 1000);
+  assert.equal(learned.all().at(-1), "secret-4999");
+});
+
+test("a credential that cannot be had is a line at warn that says why: the caller can do nothing about it", async () => {
+  const missing = async (): Promise<never> => { throw new ToolError("missing_env", "vault 'a/b': the token is refused (403); check VAULT_TOKEN"); };
+  const line = parsed((await logOf([["list", {}]], { fetch: missing }))[0]);
+  assert.deepEqual([line["level"], line["status"], line["cause"]], ["warn", "missing_env", "vault 'a/b': the token is refused (403); check VAULT_TOKEN"]);
 });
 
 test("scrubbing 1 MB of hostile text takes bounded time", () => {

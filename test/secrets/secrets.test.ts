@@ -54,7 +54,7 @@ test("fetched values win over written ones; fields of no connection are left alo
   holds({ url: "http://db", api_key: "canary-key", owner: "search team", nested: { a: 1 } });
   const { secrets, surroundings } = clocked();
   assert.deepEqual(await secrets.settingsOf(qdrant({ api_key: "old" })), { url: "http://db", api_key: "canary-key" });
-  assert.deepEqual(surroundings.seen, ["canary-token", "canary-key"], "what the log has to hide");
+  assert.deepEqual(surroundings.seen.filter((text) => text !== ""), ["canary-token", "http://db", "canary-key"], "what the log has to hide");
 });
 
 test("a secret cannot move a connection to another part of the store, nor read it another way", async () => {
