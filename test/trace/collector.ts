@@ -1,6 +1,6 @@
 /** An OpenTelemetry collector for tests. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans.js";
+import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 
 export interface Collector {
   readonly url: string;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { exportUrl } from "../../runtime/trace/export/exporter.js";
 import { encodeRequest } from "../../runtime/trace/export/protobuf.js";
 import { SpanBuilder, spanIdOf, traceIdOf } from "../../runtime/trace/export/spans.js";
-import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans.js";
+import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 import type { RunExtended, StepExtended } from "../../runtime/trace/model.js";
 import { resolveSettings } from "../../runtime/trace/settings.js";
 import { suite } from "../lib/suite.js";

@@ -1,8 +1,9 @@
-/** Bodies that are small and would become large. */
+/** From bodies to batches: bodies that would become large, secrets in spans, texts that come again. */
 import assert from "node:assert/strict";
+import { detailsOf, payloadOf } from "../../runtime/trace/block.js";
 import { Intake, type RawBody } from "../../runtime/trace/ingest/intake.js";
 import { decodeBatch } from "../../runtime/trace/ingest/batch.js";
-import { protobufField } from "../../runtime/trace/ingest/otlp/protobuf.js";
+import { protobufField, ProtobufReader, ShortTexts } from "../../runtime/trace/ingest/otlp/protobuf.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("trace intake");
@@ -41,6 +42,62 @@ test("events leave in batches of the size, in order, redacted, with the time of 
   const all = read.batches.flatMap(({ data }) => decodeBatch(data));
   assert.deepEqual(all.map(({ summary }) => summary), events.map((_, index) => `${index} [REDACTED]`));
   assert.ok(all.every(({ at }) => at === 1_700_000_000_000_000));
+});
+
+/** A chat span in protobuf with these attributes, each the bytes of its value. */
+function spanWith(attributes: { readonly [name: string]: Buffer }, name = "chat"): Buffer {
+  const pairs = Object.entries(attributes).map(([key, value]) => protobufField(9, Buffer.concat([protobufField(1, key), protobufField(2, value)])));
+  const time = Buffer.concat([Buffer.from([7 * 8 + 1]), Buffer.from([0, 0, 0x64, 0xa7, 0xb3, 0xb6, 0xe0, 0x0d])]);
+  const span = Buffer.concat([protobufField(1, Buffer.alloc(16, 1)), protobufField(2, Buffer.alloc(8, 2)), protobufField(5, name), time, ...pairs]);
+  return protobufField(1, protobufField(2, protobufField(2, span)));
+}
+
+function stored(bytes: Buffer): string {
+  const all = new Intake({ summaryChars: 500, batchSize: 500, maxEvents: 1000, redact: { patterns: [], detectors: ["api_keys", "cards"], replacement: "[REDACTED]" }, packs: true });
+  const read = all.spans(body(bytes), true);
+  assert.ok("refused" in read && read.refused === 0, JSON.stringify(read));
+  const events = read.batches.flatMap(({ data }) => decodeBatch(data));
+  assert.equal(events.length, 3);
+  return JSON.stringify(events.map((event) => ({ ...event, packed: null, payload: payloadOf(event), ...detailsOf(event) })));
+}
+
+test("a secret in a span is redacted wherever it is: as text, as a number, as bytes, as an escape of JSON, in a name", () => {
+  const key = "sk-abcdefghijklmnopqrstuv";
+  const card = 4_111_111_111_111_111;
+  const double = Buffer.alloc(8);
+  double.writeDoubleLE(card);
+  const bytes = Buffer.from("AKIAABCDEFGHIJKLMNOP", "base64");
+  const given: readonly (readonly [string, Buffer, string])[] = [
+    ["text", spanWith({ note: protobufField(1, `my ${key}`) }), key],
+    ["text of a message", spanWith({ "gen_ai.operation.name": protobufField(1, "chat"), "gen_ai.input.messages": protobufField(1, JSON.stringify([{ role: "user", content: key }])) }), key],
+    ["an escape in a message", spanWith({ "gen_ai.operation.name": protobufField(1, "chat"), "gen_ai.input.messages": protobufField(1, `[{"role":"user","content":"\\u0073k-abcdefghijklmnopqrstuv"}]`) }), key],
+    ["a number", spanWith({ card: protobufField(3, card) }), String(card)],
+    ["a number with a fraction's type", spanWith({ card: Buffer.concat([Buffer.from([4 * 8 + 1]), double]) }), String(card)],
+    ["bytes", spanWith({ blob: protobufField(7, bytes) }), bytes.toString("base64")],
+    ["the name of an attribute", spanWith({ [key]: protobufField(1, "x") }), key],
+    ["the name of the span", spanWith({}, key), key],
+  ];
+  for (const [where, span, secret] of given) {
+    const text = stored(span);
+    assert.ok(!text.includes(secret), where);
+    assert.ok(text.includes("[REDACTED]"), where);
+  }
+});
+
+test("a span without a secret is stored as it came, long numbers and bytes too", () => {
+  const text = stored(spanWith({ count: protobufField(3, 1_234_567_890_123), blob: protobufField(7, Buffer.from("plain")), note: protobufField(1, "größe 🎉") }));
+  for (const part of ['\\"count\\":1234567890123', '\\"blob\\":\\"cGxhaW4=\\"', "größe 🎉"]) assert.ok(text.includes(part), part);
+});
+
+test("short texts of requests before are never mixed up, and none is taken for another", () => {
+  const texts = new ShortTexts();
+  const given = Array.from({ length: 20_000 }, (_, index) => (index % 3 === 0 ? `näme ${index}` : `gen_ai.name.${index % 9000}`));
+  for (const part of [given, [...given].reverse()]) {
+    const reader = new ProtobufReader(Buffer.concat(part.map((text) => protobufField(1, text))), texts);
+    const read: string[] = [];
+    while (reader.next() !== 0) read.push(reader.text());
+    assert.deepEqual(read, part);
+  }
 });
 
 test.run();

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { suite } from "../lib/suite.js";
 import { spanEvents } from "../../runtime/trace/ingest/otlp/events.js";
+import { FactReader } from "../../runtime/trace/ingest/otlp/facts.js";
 import { protobufField } from "../../runtime/trace/ingest/otlp/protobuf.js";
-import { spansOfJson, spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans.js";
+import { spansOfJson } from "../../runtime/trace/ingest/otlp/spans-json.js";
+import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 import { type Json, type RunningTrace, startTrace } from "./lib.js";
 
 const test = suite("trace otlp");
@@ -214,7 +216,7 @@ test("cut or flipped protobuf ends in spans or in an error of its own, never in 
   }
   function attempt(data: Buffer): void {
     try {
-      spanEvents(spansOfProtobuf(data));
+      spanEvents(spansOfProtobuf(data), { summaryChars: 500, facts: new FactReader(), redactor: null });
     } catch (error) {
       assert.equal((error as Error).name, "ProtobufError");
     }

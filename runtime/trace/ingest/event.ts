@@ -11,8 +11,10 @@ export interface ReadOptions {
   readonly nowUs: () => number;
 }
 
-const MAX_NAME = 200;
-const MAX_ERROR = 10_000;
+/** Also those that are pairs: a test that costs little. */
+const SURROGATE = /[\ud800-\udfff]/;
+export const MAX_NAME = 200;
+export const MAX_ERROR = 10_000;
 const MAX_TAGS = 100;
 const MAX_GRAPH = 1_000_000;
 const PREVIEW = 200;
@@ -93,7 +95,7 @@ function fieldProblem(fields: Fields): string | null {
   }
   for (const name of COUNTS) {
     const value = fields[name];
-    if (value !== undefined && value !== null && !(Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e12)) return `${name} must be a whole number from 0, or null`;
+    if (value !== undefined && value !== null && !isCount(value)) return countProblem(name);
   }
   const tags = fields["tags"];
   if (tags !== undefined && tags !== null && !(Array.isArray(tags) && tags.length <= MAX_TAGS && tags.every((tag) => typeof tag === "string"))) {
@@ -106,13 +108,22 @@ function fieldProblem(fields: Fields): string | null {
   return null;
 }
 
+/** A count of tokens that sums can hold. */
+export function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e12;
+}
+
+export function countProblem(name: (typeof COUNTS)[number]): string {
+  return `${name} must be a whole number from 0, or null`;
+}
+
 function textOf(value: unknown): string | null {
   return typeof value === "string" ? whole(value) : null;
 }
 
 /** Halves of characters, which no store keeps as they are, become U+FFFD here, so that every copy is the same text. */
 export function whole(text: string): string {
-  return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+  return SURROGATE.test(text) ? text.replace(/[\ud800-\udfff]/gu, "\ufffd") : text;
 }
 
 function numberOf(value: unknown): number | null {
@@ -120,7 +131,7 @@ function numberOf(value: unknown): number | null {
 }
 
 /** A name as it was sent, to its bound; an empty one is none. */
-function nameOf(value: unknown, clean: (text: string) => string): string | null {
+export function nameOf(value: unknown, clean: (text: string) => string): string | null {
   return typeof value !== "string" || value === "" ? null : cutText(clean(whole(value)), MAX_NAME);
 }
 
@@ -130,7 +141,8 @@ function payloadOf(value: unknown): string | null {
   return JSON.stringify(typeof value === "object" && !Array.isArray(value) ? value : { value });
 }
 
-function describe(name: string | null, error: string | null, payload: string | null): string {
+/** The summary of an event that came without one. */
+export function describe(name: string | null, error: string | null, payload: string | null): string {
   const rest = error ?? (payload === null ? null : payload.length <= PREVIEW ? payload : `${payload.slice(0, PREVIEW)}…`);
   return [name, rest].filter((part) => part !== null && part !== "").join(" ");
 }

@@ -10,8 +10,11 @@ import { encodeBatch } from "./batch.js";
 import { type BodyProblem, bodyText, decodeBody, isProblem, mediaType, parseEntries, tooManyValues, Unreadable } from "./body.js";
 import { readEvent, type ReadOptions } from "./event.js";
 import { spanEvents } from "./otlp/events.js";
-import { ProtobufSizeError } from "./otlp/protobuf.js";
-import { spansOfJson, spansOfProtobuf } from "./otlp/spans.js";
+import { FactReader } from "./otlp/facts.js";
+import { ProtobufSizeError, ShortTexts } from "./otlp/protobuf.js";
+import type { Span } from "./otlp/spans.js";
+import { spansOfJson } from "./otlp/spans-json.js";
+import { spansOfProtobuf } from "./otlp/spans-protobuf.js";
 import type { EncodedBatch } from "./queue.js";
 import { createRedactor, type Redactor, type RedactOptions } from "./redact.js";
 import { readRegistration, type Registration } from "./registration.js";
@@ -55,6 +58,8 @@ export interface IntakeOptions {
 export class Intake {
   readonly #redactor: Redactor | null;
   readonly #reading: ReadOptions;
+  readonly #texts = new ShortTexts();
+  readonly #facts = new FactReader();
   #atMs = 0;
 
   constructor(private readonly options: IntakeOptions) {
@@ -88,22 +93,30 @@ export class Intake {
     if (isProblem(bytes)) return bytes;
     const excess = protobuf ? null : tooManyValues(bytes);
     if (excess !== null) return excess;
-    let mapped: ReturnType<typeof spanEvents>;
+    let read: { readonly spans: readonly Span[]; readonly isClean: boolean };
     try {
-      mapped = spanEvents(protobuf ? spansOfProtobuf(bytes) : spansOfJson(jsonOf(bytes)));
+      read = protobuf ? this.#protobuf(bytes) : this.#json(bytes);
     } catch (error) {
       return { status: error instanceof ProtobufSizeError ? 413 : 400, message: error instanceof Error ? error.message : String(error) };
     }
+    const { events, refused, reason } = spanEvents(read.spans, { summaryChars: this.options.summaryChars, facts: this.#facts, redactor: read.isClean ? null : this.#redactor });
     const batches = new BatchWriter(this.options);
-    let { refused, reason } = mapped;
-    for (const raw of mapped.events) {
-      const event = this.#read(raw, this.#redactor);
-      if (typeof event === "string") {
-        refused += 1;
-        reason ??= event;
-      } else batches.add(event);
-    }
+    for (const event of events) batches.add(event);
     return { batches: batches.finish(), refused, reason };
+  }
+
+  /** What redaction looks for is in the bytes as it is, but for what `hasHidden` stands for. */
+  #protobuf(bytes: Uint8Array): { readonly spans: readonly Span[]; readonly isClean: boolean } {
+    const facts = { hasHidden: false };
+    const spans = spansOfProtobuf(bytes, this.#texts, facts);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    return { spans, isClean: !facts.hasHidden && this.#redactor?.concerns(text) !== true };
+  }
+
+  #json(bytes: Uint8Array): { readonly spans: readonly Span[]; readonly isClean: boolean } {
+    const text = bodyText(bytes);
+    if (isProblem(text)) throw new Error(text.message);
+    return { spans: spansOfJson(JSON.parse(text)), isClean: this.#redactor?.concerns(text) !== true };
   }
 
   #read(value: unknown, redactor: Redactor | null): Incoming | string {
@@ -132,12 +145,6 @@ export class Intake {
 function textOf(body: RawBody): string | BodyProblem {
   const bytes = decodeBody(body.bytes, body.encoding);
   return isProblem(bytes) ? bytes : (tooManyValues(bytes) ?? bodyText(bytes));
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  const text = bodyText(bytes);
-  if (isProblem(text)) throw new Error(text.message);
-  return JSON.parse(text);
 }
 
 /** Events in batches of a size, each as bytes as soon as it is full. */
