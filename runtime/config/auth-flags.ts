@@ -59,7 +59,7 @@ export function readAuthFlags(read: Read, http: HttpAddress | null): AuthFlags |
     audience: read("jwt-audience"),
     jwksUrl: read("jwks-url"),
     keysFile: read("api-keys-file"),
-    store: readStore(read),
+    store: readAuthStore(read),
     routeByClaim: read("route-by-claim"),
   };
 }
@@ -99,7 +99,11 @@ function readPublicUrl(text: string | null): string | null {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function readStore(read: Read): AuthFlags["store"] {
+/**
+ * Where builtin OAuth keeps its tokens, for the server and for `toolsrv auth`.
+ * @throws StartError
+ */
+export function readAuthStore(read: (flag: "auth-store" | "redis-url") => string | null): AuthFlags["store"] {
   const [kind, url] = [read("auth-store") ?? "sqlite", read("redis-url")];
   if (kind !== "sqlite" && kind !== "redis") throw new StartError(`--auth-store takes sqlite or redis, not '${kind}'`);
   if (kind === "sqlite") {

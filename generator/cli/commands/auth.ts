@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AdminOptions } from "../../../runtime/auth/oauth/admin.js";
+import { readAuthStore } from "../../../runtime/config/auth-flags.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 
@@ -16,15 +17,16 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) throw new UsageError(`auth takes rotate-secret, revoke or doctor, not '${name}'`);
   if (rest.length > (name === "doctor" ? 1 : 0)) throw new UsageError(`unexpected argument '${rest.at(-1)}'`);
-  const options = await adminOptions(invocation, io);
+  const { createLog } = await import("../../../runtime/observe/log.js");
+  const log = createLog({ format: "text", level: "error", write: (text) => io.stderr.write(text) });
   try {
-    return await action(invocation, io, options);
+    return await action(invocation, io, adminOptions(invocation, io, log));
   } catch (error) {
     if (!(error instanceof Error) || !["StoreUnavailable", "StartError"].includes(error.name)) throw error;
     io.stderr.write(`toolsrv auth ${name}: ${error.message}\n`);
     return "exitCode" in error && error.exitCode === EXIT.USAGE ? EXIT.USAGE : EXIT.LIVE;
   } finally {
-    await options.log.flush();
+    await log.flush();
   }
 };
 
@@ -63,22 +65,14 @@ async function doctor({ args, options: flags }: Invocation, io: Io, options: Adm
 }
 
 /** The store that `serve` with the same flags uses. */
-async function adminOptions({ options }: Invocation, io: Io): Promise<AdminOptions> {
-  const { createLog } = await import("../../../runtime/observe/log.js");
+function adminOptions({ options }: Invocation, io: Io, log: AdminOptions["log"]): AdminOptions {
   const stateFolder = join(io.env["HOME"] ?? homedir(), ".toolsrv");
-  const log = createLog({ format: "text", level: "error", write: (text) => io.stderr.write(text) });
   return { store: storeOf(options, stateFolder), stateFolder, log, now: () => io.host.now() };
 }
 
 function storeOf(options: Invocation["options"], stateFolder: string): AdminOptions["store"] {
-  const [kind, url] = [options["auth-store"] ?? "sqlite", options["redis-url"]];
-  if (kind === "sqlite") {
-    if (url !== undefined) throw new UsageError("--redis-url belongs to --auth-store redis");
-    return { kind, file: join(stateFolder, "authstate.db") };
-  }
-  if (kind !== "redis") throw new UsageError(`--auth-store takes sqlite or redis, not '${kind}'`);
-  if (typeof url !== "string") throw new UsageError("--auth-store redis needs --redis-url redis://host:6379");
-  return { kind, url };
+  const store = readAuthStore((flag) => (typeof options[flag] === "string" ? options[flag] : null));
+  return store.kind === "redis" ? store : { ...store, file: join(stateFolder, "authstate.db") };
 }
 
 function causeOf(error: unknown): string {
