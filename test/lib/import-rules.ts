@@ -177,7 +177,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{diff,edit,explain,load,migrate,printers}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{diff,edit,explain,load,migrate,printers}/**"],
     mayLater: ["generator/{5-emit,proof}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",
