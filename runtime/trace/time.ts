@@ -4,7 +4,7 @@
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?$/;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? *([Zz]|[+-]\d\d:?\d\d)?)?$/;
 
 /**
  * Microseconds of an ISO-8601 text, or of a number of milliseconds since the epoch; `null` when it is neither or
@@ -12,8 +12,19 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9
  */
 export function parseTime(value: unknown): number | null {
   if (typeof value === "number") return micros(Math.floor(value), Math.round((value - Math.floor(value)) * 1000));
-  if (typeof value !== "string") return null;
-  const match = ISO.exec(value);
+  return typeof value === "string" ? parseText(value, micros) : null;
+}
+
+/**
+ * Microseconds of an ISO-8601 text that bounds a search; `null` when it is none. One outside the years 1 to 9999, which
+ * a zone or the year 0 may make, is the first or the last moment there: the same records are before and after it.
+ */
+export function parseBound(text: string): number | null {
+  return parseText(text, (ms, rest) => (ms < FIRST_MS ? micros(FIRST_MS, 0) : ms > LAST_MS ? micros(LAST_MS, 999) : micros(ms, rest)));
+}
+
+function parseText(text: string, micros: (ms: number, rest: number) => number | null): number | null {
+  const match = ISO.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] = match;
   if (Number(month) > 12 || Number(day) > 31 || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return null;

@@ -1,6 +1,7 @@
 /** What handlers may reach; made once for a running instance. */
 import type { components } from "../api.types.gen.js";
-import { parseTime } from "../time.js";
+import { NO_MOMENT } from "../http/params.js";
+import { parseBound } from "../time.js";
 import type { IntakeClient } from "../ingest/intake-client.js";
 import type { IngestQueue } from "../ingest/queue.js";
 import type { Counters } from "../ingest/counters.js";
@@ -42,8 +43,8 @@ export function momentsOf(given: { readonly from?: string | undefined; readonly 
   for (const name of ["from", "to"] as const) {
     const input = given[name];
     if (input === undefined) continue;
-    const at = parseTime(input);
-    if (at === null) return { status: 422, body: { detail: [{ type: "string_pattern_mismatch", loc: ["query", name], msg: "must be a moment that exists", input }] } };
+    const at = parseBound(input);
+    if (at === null) return { status: 422, body: { detail: [{ type: "string_pattern_mismatch", loc: ["query", name], msg: NO_MOMENT, input }] } };
     found[name] = at;
   }
   return found;

@@ -28,15 +28,19 @@ export function validateParams(route: TraceRoute, path: readonly string[], query
     const name = String(issue.path[0] ?? "");
     if (seen.has(name)) continue;
     seen.add(name);
-    invalid.push({ ...explain(issue, given[name]), loc: [route.pathParams.includes(name) ? "path" : "query", name], input: given[name] ?? null } as Invalid);
+    invalid.push({ ...explain(issue, name, given[name]), loc: [route.pathParams.includes(name) ? "path" : "query", name], input: given[name] ?? null } as Invalid);
   }
   return { invalid: invalid.map(({ type, loc, msg, input, ctx }) => ({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) })) };
 }
 
 const NOT_WHOLE = { type: "int_parsing", msg: "must be a whole number" } as const;
 
+/** Parameters that are moments; their pattern, with every month and leap year in it, helps nobody. */
+const MOMENTS = new Set(["from", "to"]);
+export const NO_MOMENT = "must be a moment that exists, such as 2026-11-20 or 2026-11-20T11:54:40Z";
+
 /** The kind of failure, named as clients of such services know it. */
-function explain(issue: z.core.$ZodIssue, given: string | undefined): Pick<Invalid, "type" | "msg" | "ctx"> {
+function explain(issue: z.core.$ZodIssue, name: string, given: string | undefined): Pick<Invalid, "type" | "msg" | "ctx"> {
   switch (issue.code) {
     case "too_small": {
       const bound = Number(issue.minimum);
@@ -51,6 +55,7 @@ function explain(issue: z.core.$ZodIssue, given: string | undefined): Pick<Inval
     case "invalid_format": {
       const pattern = "pattern" in issue && issue.pattern !== undefined ? String(issue.pattern).slice(1, -1).replaceAll("\\/", "/") : "";
       if (pattern === INTEGER.source) return NOT_WHOLE;
+      if (MOMENTS.has(name)) return { type: "string_pattern_mismatch", msg: NO_MOMENT };
       return { type: "string_pattern_mismatch", msg: `must match ${pattern}`, ctx: { pattern } };
     }
     case "invalid_type":
