@@ -1805,7 +1805,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "additionalProperties": false,
           "properties": {
             "mode": {
-              "description": "Informational; --auth decides.",
+              "description": "The --auth that the catalog is meant for; another one is refused, save none on loopback.",
               "enum": [
                 "builtin",
                 "jwt",

@@ -720,7 +720,7 @@ export interface ClaimAndField2 {
  */
 export interface Auth {
   /**
-   * Informational; --auth decides.
+   * The --auth that the catalog is meant for; another one is refused, save none on loopback.
    */
   mode?: "builtin" | "jwt" | "api_key" | "none" | null;
   builtin?: Builtin;

@@ -14,7 +14,7 @@ export interface Challenge {
   /** WWW-Authenticate, for 401; Retry-After, for 503. */
   readonly headers: HeaderList;
   /** For the log alone: what was wrong with the credentials, without any part of them. Absent: not logged. */
-  readonly reason?: string;
+  readonly refused?: { readonly reason: string; readonly level: "info" | "warn" };
 }
 
 export type Authentication = Principal | Challenge;

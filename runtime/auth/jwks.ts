@@ -12,7 +12,8 @@ const REFRESH_AFTER_MS = 300_000;
 const REST_MS = 30_000;
 const REST_AFTER_FAILURE_MS = 5_000;
 
-const FETCH_TIMEOUT_MS = 3000;
+/** Less than the 3 s that a readiness probe may take. */
+const FETCH_TIMEOUT_MS = 2800;
 const MAX_BYTES = 1024 * 1024;
 
 /** Keys as one fetch brought them. */

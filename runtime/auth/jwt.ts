@@ -133,8 +133,7 @@ const REASONS = {
   "sub is not text": ["invalid_token", "invalid token"],
   "the principal is not text": ["invalid_token", "invalid token"],
   "cannot be verified": ["invalid_token", "invalid token"],
-  // The token may be a good one: it is not called invalid, so that clients keep it.
-  "no keys": ["missing", "the keys of the issuer cannot be fetched now"],
+  "no keys": ["unavailable", "the keys of the issuer cannot be fetched now"],
 } as const satisfies { readonly [reason: string]: readonly [RefusalKind, string] };
 
 function createRefusals(publicUrl: string | null): Refusals {

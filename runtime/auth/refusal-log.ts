@@ -1,18 +1,18 @@
 /** Callers who were turned away, one log line each, and never more lines than a disk can take. */
 import type { Log } from "../observe/log.js";
 import type { HttpHead } from "../transport/types.js";
-import { isChallenge, type Authentication, type Authenticator } from "./authenticate.js";
+import { isChallenge, type Authentication, type Authenticator, type Challenge } from "./authenticate.js";
 import type { AuthParts } from "./service.js";
 
 /** Lines in one minute; the rest are counted, and the count is in the next line that is written. */
 const LINES_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
-/** The authenticator, whose refusals are logged at warn with the mode, the reason and the address of the peer. */
+/** The authenticator, whose refusals are logged with the mode, the reason and the address of the peer. */
 export function withRefusalLog(authenticator: Authenticator, mode: string, { log, now }: AuthParts): Authenticator {
   const report = createReport(mode, log, now);
   const noted = (answer: Authentication, head: HttpHead): Authentication => {
-    if (isChallenge(answer) && answer.reason !== undefined) report(answer.reason, head);
+    if (isChallenge(answer) && answer.refused !== undefined) report(answer.refused, head);
     return answer;
   };
   return {
@@ -24,12 +24,14 @@ export function withRefusalLog(authenticator: Authenticator, mode: string, { log
   };
 }
 
-function createReport(mode: string, log: Log, now: () => number): (reason: string, head: HttpHead) => void {
+type Refused = NonNullable<Challenge["refused"]>;
+
+function createReport(mode: string, log: Log, now: () => number): (refused: Refused, head: HttpHead) => void {
   let until = 0;
   let written = 0;
   let left = 0;
-  return (reason, head) => {
-    if (!log.enabled("warn")) return;
+  return ({ reason, level }, head) => {
+    if (!log.enabled(level)) return;
     if (now() >= until) {
       until = now() + MINUTE_MS;
       written = 0;
@@ -39,7 +41,7 @@ function createReport(mode: string, log: Log, now: () => number): (reason: strin
       return;
     }
     written += 1;
-    log.warn("a request was refused", { auth: mode, reason, remote: head.remoteAddress, ...(left === 0 ? {} : { not_logged: left }) });
+    log[level]("a request was refused", { auth: mode, reason, remote: head.remoteAddress, ...(left === 0 ? {} : { not_logged: left }) });
     left = 0;
   };
 }

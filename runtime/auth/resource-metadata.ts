@@ -19,8 +19,8 @@ export function resourceOf(publicUrl: string): string {
   return `${publicUrl}${MCP_PATH}`;
 }
 
-/** Why a request has no principal, as RFC 6750 section 3.1 sorts it. */
-export type RefusalKind = "missing" | "invalid_token" | "invalid_request";
+/** Why a request has no principal: as RFC 6750 section 3.1 sorts it, or because credentials cannot be judged now. */
+export type RefusalKind = "missing" | "unavailable" | "invalid_token" | "invalid_request";
 
 /**
  * The refusal of a request whose credentials are missing or wrong.
@@ -29,11 +29,13 @@ export type RefusalKind = "missing" | "invalid_token" | "invalid_request";
 export function bearerChallenge(publicUrl: string | null, kind: RefusalKind, message: string, reason: string): Challenge {
   const params = [
     ...(publicUrl === null ? [] : [`resource_metadata="${metadataUrl(publicUrl)}"`]),
-    // A request without credentials gets no error code (RFC 6750 section 3.1).
-    ...(kind === "missing" ? [] : [`error="${kind}"`, `error_description="${message}"`]),
+    // A request without credentials gets no error code (RFC 6750 section 3.1), and a token that was not judged none either, so that clients keep it.
+    ...(kind === "missing" || kind === "unavailable" ? [] : [`error="${kind}"`, `error_description="${message}"`]),
   ];
   const headers: HeaderList = [["www-authenticate", params.length === 0 ? "Bearer" : `Bearer ${params.join(", ")}`]];
-  return { status: kind === "invalid_request" ? 400 : 401, code: "auth_error", message, headers, reason };
+  // Clients ask without credentials first, to be told where to log in.
+  const level = kind === "missing" ? "info" : "warn";
+  return { status: kind === "invalid_request" ? 400 : 401, code: "auth_error", message, headers, refused: { reason, level } };
 }
 
 /**

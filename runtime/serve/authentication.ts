@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "../abi/call.js";
+import { CODES, fillHoles } from "../abi/codes.js";
 import type { Project } from "../abi/projects.js";
 import type { Env } from "../abi/references.js";
 import type { Routing } from "../access/project.js";
@@ -41,9 +42,17 @@ export function authOptionsOf(flags: AuthFlags, projects: readonly Project[], ro
   const own = sources.find(({ name }) => name === routing.fallback)?.source;
   if (own === undefined) throw new TypeError("the default project is one of the projects");
   const others = sources.filter(({ name }) => name !== routing.fallback).map(({ source }) => source);
+  refuseOpenAddress(flags, projects);
   const options = authOptions(flags, own, others, { address: server.address, title: server.title, stateFolder: join(homedir(), ".toolsrv") });
   if (routing.claim !== null && !hasClaims(options)) throw new StartError(`--route-by-claim needs callers with claims, and those of --auth ${options.mode} have none; use --auth jwt or api_key`);
   return options;
+}
+
+/** VE006: callers of a catalog with the enterprise profile come over TLS. */
+function refuseOpenAddress({ publicUrl }: AuthFlags, projects: readonly Project[]): void {
+  const strict = projects.find(({ program }) => program.settings.hardening !== undefined)?.program;
+  if (strict === undefined || publicUrl === null || publicUrl.startsWith("https://")) return;
+  throw new StartError(`enterprise hardening of ${strict.catalog.file}: VE006: ${fillHoles(CODES.VE006.message, { url: publicUrl })}; ${CODES.VE006.help}`);
 }
 
 function sourceOf(program: Program, env: Env): AuthSource {

@@ -56,6 +56,14 @@ test("the scheme may be left out or written in any case; with scheme none the he
   await served({ header: "x-key", scheme: "none" }, [[ADMIN, 200], [`Bearer ${ADMIN}`, 401]]);
 });
 
+test("a page may send the header of the keys: the preflight names it", () =>
+  serving({ header: "x-key", scheme: "none" }, async ({ port }) => {
+    const preflight = await rawHttp(port, "OPTIONS /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://localhost:5173\r\nAccess-Control-Request-Method: POST\r\nConnection: close\r\n\r\n");
+    assert.match(preflight.headers["access-control-allow-headers"] ?? "", /, x-key/);
+    const refused = await rawHttp(port, rawPost("/mcp", "{}", { origin: "http://localhost:5173" }));
+    assert.deepEqual([refused.status, refused.headers["access-control-allow-origin"], /WWW-Authenticate/.test(refused.headers["access-control-expose-headers"] ?? "")], [401, "http://localhost:5173", true]);
+  }));
+
 test("with a header of its own, Authorization is no way in", () =>
   serving({ header: "x-key", scheme: "none" }, async ({ ask: post }) => assert.equal((await post("ping", {}, { authorization: `Bearer ${ADMIN}` })).status, 401)));
 

@@ -124,7 +124,7 @@ test("/readyz shows the health of the mode and is 503 while it fails", async () 
 
 test("refusals are logged with mode, reason and peer, at most 60 a minute, and the rest are counted", () => {
   const lines: object[] = [];
-  const log = { enabled: () => true, warn: (_: string, fields: object) => void lines.push(fields) } as unknown as Log;
+  const log = { enabled: () => true, warn: (_: string, fields: object) => void lines.push(fields), info: (_: string, fields: object) => void lines.push({ ...fields, level: "info" }) } as unknown as Log;
   const clock = { now: 0 };
   const answers: { next: Authentication } = { next: bearerChallenge(null, "invalid_token", "no", "expired") };
   const { authenticate } = withRefusalLog({ headers: [], authenticate: () => answers.next }, "jwt", { log, now: () => clock.now });
@@ -138,6 +138,9 @@ test("refusals are logged with mode, reason and peer, at most 60 a minute, and t
   answers.next = { id: "u", claims: {}, headers: {} };
   void authenticate(head);
   assert.equal(lines.length, 61);
+  answers.next = bearerChallenge(null, "missing", "no", "no token");
+  void authenticate(head);
+  assert.deepEqual(lines[61], { auth: "jwt", reason: "no token", remote: "10.0.0.1", level: "info" }, "clients ask without a token first");
 });
 
 test.run();

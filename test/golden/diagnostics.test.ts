@@ -45,7 +45,7 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   VB4020: "a warning of a call's result",
   VB4030: "a warning of a call's result",
   VB4031: "a warning of a call's result",
-  VE006: "a property of serving: `serve --auth builtin` without an https public URL is a usage error",
+  VE006: "a property of serving: test/serve/auth-flags.test.ts",
   POL000: "needs a program that is missing: test/phases/validate.test.ts",
   TS0401: "needs a planner that loses a guard: test/proof/guard.test.ts",
 };

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { serveOptions, type FlagValues } from "../../runtime/config/serve-options.js";
 import { authOptions, hasClaims, type AuthSource } from "../../runtime/config/auth-options.js";
 import type { AuthOptions } from "../../runtime/auth/service.js";
+import { authOptionsOf } from "../../runtime/serve/authentication.js";
+import { routingOf } from "../../runtime/serve/projects.js";
 import { suite } from "../lib/suite.js";
+import { fixtureProgram } from "../mcp/program.js";
 
 const test = suite("flags of --auth");
 const HTTP = { http: "127.0.0.1:8000" };
@@ -159,6 +162,30 @@ test("without --public-url a server on loopback with a fixed port is reached by 
 
 test("callers of jwt and api_key have claims", () => {
   assert.deepEqual([optionsOf(JWT), optionsOf({ ...HTTP, auth: "none" }), optionsOf({ ...HTTP, ...PUBLIC })].map(hasClaims), [true, false, false]);
+});
+
+test("VE006: a catalog with the enterprise profile is served under an https:// address only", () => {
+  const served = (flags: FlagValues, settings: object): AuthOptions => {
+    const read = serveOptions({ ...JWT, ...flags }).auth;
+    assert.ok(read !== null);
+    const projects = [{ name: "tools", program: fixtureProgram({ ...settings }) }];
+    return authOptionsOf(read, projects, routingOf(projects, null), { address: { host: "127.0.0.1", port: 8000 }, title: "t", env: new Map() });
+  };
+  const hardening = { require_tenancy: true };
+  const open = { "public-url": "http://localhost:9" };
+  assert.throws(() => served(open, { hardening }), start(/enterprise hardening of tools\.yaml: VE006: the public URL 'http:\/\/localhost:9' does not start with https:\/\//));
+  for (const [flags, settings] of [[PUBLIC, { hardening }], [{}, { hardening }], [open, {}]] as const) assert.equal(served(flags, settings).mode, "jwt");
+});
+
+test("--route-by-claim needs a mode whose callers have claims", () => {
+  const projects = ["a", "b"].map((name) => ({ name, program: fixtureProgram() }));
+  const served = (flags: FlagValues): AuthOptions => {
+    const read = serveOptions({ ...flags, "route-by-claim": "app" }).auth;
+    assert.ok(read !== null);
+    return authOptionsOf(read, projects, routingOf(projects, null, read.routeByClaim), { address: { host: "127.0.0.1", port: 8000 }, title: "t", env: new Map() });
+  };
+  assert.equal(served(JWT).mode, "jwt");
+  for (const flags of [{ ...HTTP, auth: "none" }, { ...HTTP, ...PUBLIC }]) assert.throws(() => served(flags), start(/--route-by-claim needs callers with claims/));
 });
 
 test.run();

@@ -71,7 +71,7 @@ function remember(known: Map<string, Entry>, key: string, entry: Entry): void {
 
 function challenges({ issuer }: OauthServer) {
   // Not logged: every login begins with such a request.
-  const { reason: _, ...missing } = bearerChallenge(issuer, "missing", `log in: see ${metadataUrl(issuer)}`, "");
+  const { refused: _, ...missing } = bearerChallenge(issuer, "missing", `log in: see ${metadataUrl(issuer)}`, "");
   const unavailable: Challenge = { status: 503, code: "auth_unavailable", message: "the server cannot reach its login store", headers: [["retry-after", String(RETRY_AFTER_S)]] };
   return {
     missing,
