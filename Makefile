@@ -46,7 +46,7 @@ slow: build
 # The trace store in a private PostgreSQL, started for it, and the services of tests over it; skipped, with the reason,
 # where there is none.
 postgres: build
-	@.ci/postgres node dist/test/lib/run.js trace/postgres adapters/pgvector-postgres
+	@.ci/postgres node dist/test/lib/run.js trace/postgres adapters/pgvector-postgres secrets/postgres-rotation
 	@TOOLSRV_TEST_STORE=postgres .ci/postgres node dist/test/lib/run.js trace/run-filters trace/previews trace/api.test trace/api-changes trace/feed trace/otlp trace/redact trace/emitters
 
 # Credentials from moto, which stands in for AWS Secrets Manager; skipped, with the reason, without Python.
