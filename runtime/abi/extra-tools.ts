@@ -46,7 +46,11 @@ export interface ExtraCall extends Caller {
 
 export type ExtraResult =
   /** Sent as JSON text and, where the version has it, as structured content. */
-  | { readonly payload: { readonly [key: string]: Json } }
+  | {
+      readonly payload: { readonly [key: string]: Json };
+      /** This object is returned again by later calls and never changes, so that its text may be kept. */
+      readonly isFixed?: true;
+    }
   /** Content blocks of MCP, sent as they are. */
   | { readonly content: readonly ContentBlock[] };
 

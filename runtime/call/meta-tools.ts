@@ -55,19 +55,43 @@ export function resolveTarget(name: string, args: unknown): Target {
 
 /** What runs a meta tool. */
 export function metaHandler(name: string, program: Program, access: Access): (args: unknown, call: { readonly principal: Principal }) => Promise<ExtraResult> {
-  if (name === LIST_TOOL) return async (_, { principal }) => available(program, access, principal);
+  if (name === LIST_TOOL) {
+    const lists = createAvailable(program, access);
+    return async (_, { principal }) => lists(principal);
+  }
   return async (args) => {
     const inner = resolveInner(args);
     return { payload: { rows: [], count: 0, message: typeof inner === "string" ? inner : "run_tool runs the tool that it names" } };
   };
 }
 
-/** The tools that a caller may call, as rows. */
+/** Audiences whose lists are kept; there are as many as combinations of roles in use. */
+const MAX_AUDIENCES = 256;
+
+/** The tools that a caller may call, as rows: one result for all callers who may call the same ones. */
+function createAvailable(program: Program, access: Access): (principal: Principal) => ExtraResult {
+  const { extra } = program;
+  const made = new Map<string, ExtraResult>();
+  let listed = extra?.definitions;
+  return (principal) => {
+    if (extra?.definitions !== listed) {
+      listed = extra?.definitions;
+      made.clear();
+    }
+    const audience = access.audience(principal);
+    const before = made.get(audience);
+    if (before !== undefined) return before;
+    const result = available(program, access, principal);
+    if (made.size < MAX_AUDIENCES) made.set(audience, result);
+    return result;
+  };
+}
+
 function available({ tools, extra }: Program, access: Access, principal: Principal): ExtraResult {
   const rows = [...tools, ...(extra?.definitions ?? [])]
     .filter(({ name }) => access.refusal(name, principal) === null)
     .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  return { payload: { rows, count: rows.length, message: "Call run_tool with one of these names and the arguments its inputSchema describes." } };
+  return { payload: { rows, count: rows.length, message: "Call run_tool with one of these names and the arguments its inputSchema describes." }, isFixed: true };
 }
 
 /** What run_tool names, or a text that says why that is nothing. */

@@ -69,7 +69,8 @@ export class PeerCall implements Caller, CallEnd {
   doneExtra(extra: ExtraResult): void {
     let result: string;
     try {
-      result = "content" in extra ? contentResult(extra.content) : payloadResult(extra.payload, this.version);
+      if ("content" in extra) result = contentResult(extra.content);
+      else result = extra.isFixed === true ? this.mcp.fixedResult(extra.payload, this.version) : payloadResult(extra.payload, this.version);
     } catch (error) {
       this.unwritable(error);
       return;

@@ -11,6 +11,19 @@ export function payloadResult(payload: object, version: ProtocolVersion): string
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured},"isError":false}`;
 }
 
+/** `payloadResult` of payloads that are returned again and never change: serialized once per form, kept as long as the payload is. */
+export function createFixedResults(): (payload: object, version: ProtocolVersion) => string {
+  const made = { plain: new WeakMap<object, string>(), structured: new WeakMap<object, string>() };
+  return (payload, version) => {
+    const texts = version.structured ? made.structured : made.plain;
+    const before = texts.get(payload);
+    if (before !== undefined) return before;
+    const text = payloadResult(payload, version);
+    texts.set(payload, text);
+    return text;
+  };
+}
+
 /** A successful result that is content and nothing else. */
 export function contentResult(content: readonly ContentBlock[]): string {
   return `{"content":${JSON.stringify(content)},"isError":false}`;

@@ -8,7 +8,7 @@ import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
 import { META_TOOLS } from "../call/meta-tools.js";
 import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
-import { finishResult } from "./result.js";
+import { createFixedResults, finishResult } from "./result.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
 
 export interface ServerInfo {
@@ -21,6 +21,8 @@ export interface ServerInfo {
 export interface McpServer {
   readonly engine: Engine;
   readonly lists: ToolLists;
+  /** Result of a payload that is returned again, see result.ts. */
+  readonly fixedResult: (payload: object, version: ProtocolVersion) => string;
   /** Arguments that are repeated in HTTP headers. */
   readonly paramHeaders: ParamHeaders;
   readonly log: Log;
@@ -75,6 +77,7 @@ export function createMcpServer({ engine, info, log }: McpOptions): McpServer {
   return {
     engine,
     lists: createLists({ engine, infoText }),
+    fixedResult: createFixedResults(),
     paramHeaders: createParamHeaders(engine.program),
     log,
     newId: createIdSource(() => performance.timeOrigin + performance.now()),

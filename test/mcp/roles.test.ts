@@ -160,5 +160,27 @@ test("a list is serialized once for an audience, however many callers it has", (
   assert.equal(list(undefined), list("viewer"));
   assert.notEqual(list("viewer"), list("admin"));
 });
+test("list_available_tools is serialized once for each set of roles and form of the result, and anew when the list changes", async () => {
+  let serialized = 0;
+  const tool = (name: string): ToolDefinition => ({ name, title: name, description: "An extra tool", inputSchema: { toJSON: () => ((serialized += 1), { type: "object" }) } as never });
+  const extra = { definitions: [tool("extra_one")], call: async () => ({ payload: {} }) };
+  const mcp = server({ roles: { viewer: { allow: ["echo"] }, reader: { allow: ["extra_one", "extra_two"] }, admin: { allow: ["*"] } } }, true, extra);
+  const after = async (roles: unknown, want: readonly string[], times: number): Promise<void> => {
+    assert.deepEqual((await available(mcp, roles)).filter((name) => name.startsWith("extra")), want);
+    assert.equal(serialized, times);
+  };
+  await after("reader", ["extra_one"], 1);
+  await after("reader", ["extra_one"], 1);
+  await after(["reader", "unknown"], ["extra_one"], 1);
+  await after("viewer", [], 1);
+  await after("admin", ["extra_one"], 2);
+  assert.equal((await call(mcp, "reader", "run_tool", inner("list_available_tools"))).json.result.structuredContent.rows.length, 1);
+  assert.equal(serialized, 2);
+  extra.definitions = [tool("extra_one"), tool("extra_two")];
+  await after("reader", ["extra_one", "extra_two"], 4);
+  await after("reader", ["extra_one", "extra_two"], 4);
+  await after("viewer", [], 4);
+});
+
 
 test.run();
