@@ -34,7 +34,7 @@ export async function generateTypes(schemaText: string): Promise<ReadonlyMap<str
     unreachableDefinitions: false,
     style: { printWidth: 160, semi: true, singleQuote: false, tabWidth: 2, trailingComma: "all" },
   });
-  const value = `import type { SchemaNode } from "./shape.js";\n\n/** specs/tds.schema.json as a value, so that no command has to read it. */\nexport const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } } = ${JSON.stringify(schema, null, 2)};\n`;
+  const value = `import type { SchemaNode } from "./schema-node.js";\n\n/** specs/tds.schema.json as a value, so that no command has to read it. */\nexport const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } } = ${JSON.stringify(schema, null, 2)};\n`;
   return new Map([
     ["tds.gen.ts", `${HEADER}\n${types.trim()}\n`],
     ["schema.gen.ts", `${HEADER}${value}`],

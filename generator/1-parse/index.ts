@@ -7,7 +7,8 @@ import { isScalar, visit, type Document, type Node } from "yaml";
 import { createReporter, nameTools } from "../diagnostics.js";
 import type { Parsed, Pass, SourceFile } from "../ir.js";
 import { tdsSchema } from "./schema.gen.js";
-import { checkShape, type Origin } from "./shape.js";
+import type { Origin } from "./place.js";
+import { checkShape } from "./shape.js";
 import { readYaml } from "./yaml.js";
 
 /**

@@ -1,5 +1,5 @@
 // Code generated from specs/tds.schema.json by gen-types.ts; DO NOT EDIT.
-import type { SchemaNode } from "./shape.js";
+import type { SchemaNode } from "./schema-node.js";
 
 /** specs/tds.schema.json as a value, so that no command has to read it. */
 export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } } = {

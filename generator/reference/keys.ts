@@ -1,5 +1,5 @@
 /** docs/reference/keys.md: every key of a catalog, from specs/tds.schema.json. */
-import type { SchemaNode } from "../1-parse/shape.js";
+import type { SchemaNode } from "../1-parse/schema-node.js";
 import { HEADER, cell, code, table } from "./markdown.js";
 
 type Schema = SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } };
