@@ -82,14 +82,16 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "test",
-    summary: "Call one tool of a catalog and print its result",
-    args: [CATALOG, { name: "TOOL_NAME", required: true }],
+    summary: "Call one tool of a catalog, or probe that its tools keep tenants and documents apart",
+    args: [CATALOG, { name: "TOOL_NAME", required: false }],
     options: [
       { name: "args", value: "JSON", help: "arguments of the call (default {})" },
       { name: "show-plan", help: "print the tool's MCP schema and plan to stderr" },
+      { name: "isolation", help: "probe every tool on a temporary store: exit 1 where a row crosses, 2 where a tool cannot be probed" },
+      { name: "json", help: "with --isolation, print the report as JSON" },
       ENV_FILE,
     ],
-    examples: [`toolsrv test tools.yaml search_articles --args '{"query": "refund"}'`],
+    examples: [`toolsrv test tools.yaml search_articles --args '{"query": "refund"}'`, "toolsrv test tools.yaml --isolation"],
     load: () => import("./commands/test.js"),
   },
   {

@@ -9,13 +9,18 @@ import { printDiagnostics, wantsColor } from "./print.js";
 
 export interface OpenedCatalog {
   readonly compiled: Compiled;
+  /** The catalog as it is written. */
+  readonly text: string;
   readonly env: ReadonlyMap<string, string>;
   /** Folder of the catalog, where relative paths of connections start. */
   readonly base: URL;
 }
 
-/** The catalog of the first argument, or `null` after its errors were printed to stderr; warnings are printed too. */
-export async function openCatalog({ args, options }: Invocation, io: Io): Promise<OpenedCatalog | null> {
+/**
+ * The catalog of the first argument, or `null` after its errors were printed to stderr; warnings are printed too.
+ * @param target `describe` for commands that open none of its stores: values of references are asked for with --env-file only.
+ */
+export async function openCatalog({ args, options }: Invocation, io: Io, target: "serve" | "describe" = "serve"): Promise<OpenedCatalog | null> {
   const shown = args[0] ?? "";
   const path = resolve(io.cwd, shown);
   const envFile = options["env-file"];
@@ -27,9 +32,9 @@ export async function openCatalog({ args, options }: Invocation, io: Io): Promis
     print([...catalog.diagnostics, ...env.diagnostics], null, null, io);
     return null;
   }
-  const { value, diagnostics, source } = compile(catalog.value, { env: env.value });
+  const { value, diagnostics, source } = compile(catalog.value, { target, ...(target === "describe" && typeof envFile !== "string" ? {} : { env: env.value }) });
   print([...env.diagnostics, ...diagnostics], source, catalog.value.text, io);
-  return value === null ? null : { compiled: value, env: env.value, base: pathToFileURL(`${dirname(path)}/`) };
+  return value === null ? null : { compiled: value, text: catalog.value.text, env: env.value, base: pathToFileURL(`${dirname(path)}/`) };
 }
 
 function print(diagnostics: readonly Diagnostic[], source: Locatable | null, text: string | null, io: Io): void {

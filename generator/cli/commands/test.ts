@@ -1,10 +1,11 @@
-/** `toolsrv test`: runs one tool once, as its author would see a client see it. */
+/** `toolsrv test`: runs one tool once, as its author would see a client see it; or probes the isolation of all tools. */
 import type { Program } from "../../../runtime/abi/call.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
+import { createProgress } from "../../load/progress.js";
 import { openCatalog } from "../../printers/open-catalog.js";
 import { unknownTool } from "../../printers/unknown-tool.js";
 import { programOf } from "../../program.js";
-import { UsageError, type CommandModule, type Io } from "../command.js";
+import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 
 /** Characters of the result that are printed. */
@@ -12,6 +13,9 @@ const MAX_OUTPUT = 20_000;
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const { args: words, options } = invocation;
+  if (options["isolation"] === true) return isolation(invocation, io);
+  if (words[1] === undefined) throw new UsageError("name the tool to call, or give --isolation");
+  if (options["json"] === true) throw new UsageError("--json goes with --isolation; a call's result is JSON as it is");
   const args = readArgs(options["args"]);
   const catalog = await openCatalog(invocation, io);
   if (catalog === null) return EXIT.USAGE;
@@ -41,6 +45,24 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     await engine.close();
   }
 };
+
+/** Exit 1 where a row crossed, or nothing is guarded; 2 where that could not be found out. */
+async function isolation(invocation: Invocation, io: Io): Promise<number> {
+  const { args: words, options } = invocation;
+  if (words[1] !== undefined || options["args"] !== undefined || options["show-plan"] === true) throw new UsageError("--isolation probes every tool with arguments of its own; give no tool, --args or --show-plan");
+  const catalog = await openCatalog(invocation, io, "describe");
+  if (catalog === null) return EXIT.USAGE;
+  const [{ testIsolation }, { isolationText }] = await Promise.all([import("../../isolation/run.js"), import("../../isolation/print.js")]);
+  const progress = createProgress(io.stderr, "probing", () => io.host.monotonic());
+  let rows = 0;
+  const report = await testIsolation({
+    plans: catalog.compiled.plans, catalogText: catalog.text, env: catalog.env, signal: io.signal,
+    onTool: (tool, done, all) => progress.update((rows += tool.rows), done, all),
+  });
+  progress.clear();
+  io.stdout.write(options["json"] === true ? `${JSON.stringify(report, null, 2)}\n` : isolationText(report, words[0] ?? ""));
+  return report.outcome === "holds" ? EXIT.OK : report.outcome === "not probed" ? EXIT.USAGE : EXIT.FINDINGS;
+}
 
 function readArgs(text: unknown): unknown {
   if (typeof text !== "string") return {};
