@@ -171,6 +171,11 @@ export const RULES: readonly Rule[] = [
     because: "feature rooms are pure logic beside the phases and know no command",
   },
   {
+    files: "generator/isolation/**", room: 2,
+    may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: [],
+    because: "the probe calls a compiled program as a client would, and takes what it demands from the proof's reading of the catalog",
+  },
+  {
     files: "generator/reference/**", room: 2,
     may: [ABI, SHARED, "generator/1-parse/{schema.gen,schema-node}.ts", "generator/cli/{command,commands,exit,usage}.ts", "runtime/adapters/capabilities.ts", DESCRIPTORS], packages: [],
     because: "docs/reference/ is generated from the tables that the code uses",
@@ -178,7 +183,7 @@ export const RULES: readonly Rule[] = [
   {
     files: "generator/cli/commands/**", room: 0,
     may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{diff,edit,explain,load,migrate,printers}/**"],
-    mayLater: ["generator/{5-emit,proof}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
+    mayLater: ["generator/{5-emit,proof,isolation}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",
   },
