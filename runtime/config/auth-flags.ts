@@ -1,6 +1,7 @@
 /** `--auth` and the flags of its modes: as far as they can be checked before a catalog is read. */
 import type { AuthMode } from "../auth/service.js";
 import { isLoopback, isLoopbackAddress } from "../base/loopback.js";
+import { isRedisUrl } from "../base/redis.js";
 import { isSecureUrl, nameOf } from "../base/web.js";
 import type { HttpAddress } from "./address.js";
 import { EXIT, StartError } from "./exit.js";
@@ -112,7 +113,7 @@ export function readAuthStore(read: (flag: "auth-store" | "redis-url") => string
   }
   if (url === null) throw new StartError("--auth-store redis needs --redis-url redis://host:6379");
   // The address may hold a password: it is in no message.
-  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) throw new StartError("--redis-url takes an address such as redis://host:6379 or rediss://host:6380");
+  if (!isRedisUrl(url)) throw new StartError("--redis-url takes an address such as redis://host:6379 or rediss://host:6380");
   return { kind, url };
 }
 

@@ -2,10 +2,11 @@
  * The counters of one process, shared by its catalogs and by what they were before a reload: a limit does not start anew
  * when a catalog is saved.
  */
+import { isRedisUrl } from "../base/redis.js";
 import { ToolError } from "../abi/errors.js";
 import type { RateLimitPlan } from "../abi/plan.js";
 import { MemoryWindows } from "./window-memory.js";
-import { isRedisUrl, RedisWindows } from "./window-redis.js";
+import { RedisWindows } from "./window-redis.js";
 import type { WindowStore } from "./window.js";
 
 export interface LimitStores {

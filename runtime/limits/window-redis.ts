@@ -3,6 +3,7 @@
  * a list of the times of its calls by the clock of Redis, the oldest first. The client library is optional.
  */
 import { BackendError, ToolError } from "../abi/errors.js";
+import { within } from "../base/within.js";
 import type { Window, WindowRefusal, WindowStore } from "./window.js";
 
 /** Longest a call waits for its windows. */
@@ -65,11 +66,6 @@ export interface RedisWindowsOptions {
   readonly changed: (state: "down" | "up", cause: unknown) => void;
   /** Imports the client library. */
   readonly find?: (name: string) => Promise<unknown>;
-}
-
-/** Whether a text is an address that Redis is reached by; for messages that may not repeat it. */
-export function isRedisUrl(url: unknown): url is string {
-  return typeof url === "string" && URL.canParse(url) && ["redis:", "rediss:"].includes(new URL(url).protocol);
 }
 
 export class RedisWindows implements WindowStore {
@@ -198,17 +194,4 @@ function readAnswer(answer: unknown): readonly [position: number, retryAfterMs: 
   const [position, retryAfterMs] = Array.isArray(answer) ? (answer as readonly unknown[]).map(Number) : [];
   if (position === undefined || retryAfterMs === undefined || !Number.isInteger(position) || !Number.isFinite(retryAfterMs)) throw new Error("the script's answer is not understood");
   return [position, retryAfterMs];
-}
-
-/** What the work resolves to, or an error when it takes longer. */
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

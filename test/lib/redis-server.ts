@@ -2,6 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
+import { createClient } from "redis";
 
 /** Why there is no Redis, for the message of a skipped test; `null` where there is one. */
 export const NO_REDIS: string | null = spawnSync("redis-server", ["--version"]).status === 0 ? null : "there is no redis-server (Debian: apt-get install redis-server)";
@@ -16,6 +17,8 @@ export interface RedisServer {
   /** Stops and continues its process: connections stay, and nothing is answered. */
   freeze(): void;
   thaw(): void;
+  /** Everything that is stored, as text. */
+  dump(): Promise<string>;
 }
 
 export async function startRedis(password?: string): Promise<RedisServer> {
@@ -38,6 +41,7 @@ export async function startRedis(password?: string): Promise<RedisServer> {
       });
     },
     async kill() {
+      child?.kill("SIGCONT");
       if (child === null || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, "exit");
       child.kill("SIGKILL");
@@ -45,10 +49,30 @@ export async function startRedis(password?: string): Promise<RedisServer> {
     },
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
+    async dump() {
+      const client = await createClient({ url: server.url }).connect();
+      const text = String(await client.eval(DUMP));
+      client.destroy();
+      return text;
+    },
   };
   await server.start();
   return server;
 }
+
+/** Keys and values of every type that the product stores. */
+const DUMP = `
+local all = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local kind, value = redis.call('TYPE', key).ok, ''
+  if kind == 'string' then value = redis.call('GET', key)
+  elseif kind == 'hash' then value = table.concat(redis.call('HGETALL', key), ' ')
+  elseif kind == 'list' then value = table.concat(redis.call('LRANGE', key, 0, -1), ' ')
+  elseif kind == 'zset' then value = table.concat(redis.call('ZRANGE', key, 0, -1), ' ') end
+  table.insert(all, key .. ' ' .. value)
+end
+return table.concat(all, '\\n')
+`;
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");

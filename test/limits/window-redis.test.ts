@@ -1,7 +1,8 @@
 /** Sliding windows in a real Redis: counted once for all replicas, refused while it is away, back without a restart. */
 import assert from "node:assert/strict";
 import { isBackendError, isToolError } from "../../runtime/abi/errors.js";
-import { isRedisUrl, RedisWindows } from "../../runtime/limits/window-redis.js";
+import { isRedisUrl } from "../../runtime/base/redis.js";
+import { RedisWindows } from "../../runtime/limits/window-redis.js";
 import type { Window } from "../../runtime/limits/window.js";
 import { NO_REDIS, startRedis, type RedisServer } from "../lib/redis-server.js";
 import { suite } from "../lib/suite.js";

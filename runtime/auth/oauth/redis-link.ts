@@ -1,4 +1,6 @@
 /** The connection to Redis: the package is optional, commands fail at once while it is away, and none waits long. */
+import { isRedisUrl } from "../../base/redis.js";
+import { within } from "../../base/within.js";
 import { EXIT, StartError } from "../../config/exit.js";
 import type { Log } from "../../observe/log.js";
 import { StoreUnavailable } from "./store.js";
@@ -19,18 +21,19 @@ export interface RedisLink {
 /** @throws StoreUnavailable when it does not answer, StartError when the package is missing or the address is none. */
 export async function connect(url: string, log: Log): Promise<RedisLink> {
   const { createClient } = await loadRedis();
-  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) throw new StartError("--redis-url is redis://HOST:PORT or rediss://HOST:PORT");
+  if (!isRedisUrl(url)) throw new StartError("--redis-url is redis://HOST:PORT or rediss://HOST:PORT");
   let wasConnected = false;
   // A wrong address ends the start with its reason; an outage later is waited out.
   const reconnectStrategy = (tries: number, cause: Error): number | Error => (wasConnected ? Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) : cause);
   const client = createClient({ url, disableOfflineQueue: true, socket: { connectTimeout: CONNECT_MS, reconnectStrategy } });
   client.on("error", quietly(log));
-  await within(client.connect(), CONNECT_MS).catch((error: unknown) => {
+  await within(CONNECT_MS, client.connect()).catch((error: unknown) => {
     client.destroy();
     throw unavailable(error);
   });
   wasConnected = true;
-  const ask = <T>(answer: Promise<T>): Promise<T> => within(answer, ANSWER_MS).catch((error: unknown) => Promise.reject(unavailable(error)));
+  // The command may have been run all the same: the operations allow a repetition.
+  const ask = <T>(answer: Promise<T>): Promise<T> => within(ANSWER_MS, answer).catch((error: unknown) => Promise.reject(unavailable(error)));
   return {
     run: (script, values) => ask(client.eval(script, { keys: [], arguments: [...values] })),
     ping: async () => void (await ask(client.ping())),
@@ -44,15 +47,6 @@ async function loadRedis(): Promise<typeof import("redis")> {
   } catch {
     throw new StartError("--auth-store redis needs the package redis; run: npm i redis", EXIT.USAGE);
   }
-}
-
-/** Rejects when there is no answer in time. The command may still have been run: the operations allow a repetition. */
-function within<T>(answer: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** The address may have a password, so messages never name it. */

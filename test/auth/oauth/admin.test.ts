@@ -9,7 +9,7 @@ import { run } from "../../../generator/cli/main.js";
 import { diagnose } from "../../../runtime/auth/oauth/doctor.js";
 import { memoryIo } from "../../lib/io.js";
 import { suite } from "../../lib/suite.js";
-import { noRedis, startRedis } from "./redis-server.js";
+import { NO_REDIS, startRedis } from "../../lib/redis-server.js";
 import { authorizeAddress, call, errorOf, fullLogin, logIn, pkce, PUBLIC, refresh, registered, serveOauth, submit, openLogin, type ServedOauth } from "./served-oauth.js";
 
 const test = suite("oauth: the auth commands");
@@ -134,7 +134,7 @@ test("words that are none of the command are usage errors", async () => {
 });
 
 const redisTest = (name: string, body: (url: string) => Promise<void>): void => {
-  if (noRedis !== null) test.skip(name, noRedis);
+  if (NO_REDIS !== null) test.skip(name, NO_REDIS);
   else test(name, async () => {
     const redis = await startRedis();
     try {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { start, type Served } from "../../lib/served.js";
 import { suite } from "../../lib/suite.js";
-import { noRedis, startRedis } from "./redis-server.js";
+import { NO_REDIS, startRedis } from "../../lib/redis-server.js";
 import { authorizeAddress, call, CALLBACK, logIn, mapped, pkce, postForm, PUBLIC, refresh, registered, type Tokens } from "./served-oauth.js";
 
 const test = suite("oauth: the server as a process");
@@ -102,7 +102,7 @@ test("the other modes make no login store and have none of its routes", async ()
   assert.not(existsSync(join(home, ".toolsrv")));
 }, { timeoutMs: 20_000 });
 
-if (noRedis !== null) test.skip("with --auth-store redis nothing but the secret is in the home folder", noRedis);
+if (NO_REDIS !== null) test.skip("with --auth-store redis nothing but the secret is in the home folder", NO_REDIS);
 else test("with --auth-store redis nothing but the secret is in the home folder", async () => {
   const redis = await startRedis();
   const home = newHome();

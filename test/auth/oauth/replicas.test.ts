@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "../../lib/suite.js";
-import { noRedis, startRedis, type TestRedis } from "./redis-server.js";
+import { NO_REDIS, startRedis, type RedisServer } from "../../lib/redis-server.js";
 import { authorizeAddress, call, CALLBACK, errorOf, fullLogin, openLogin, pkce, postForm, refresh, registered, serveOauth, submit, type ServedOauth, type Tokens } from "./served-oauth.js";
 
 const test = suite("oauth: two replicas");
 
-const add = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: TestRedis) => Promise<void>): void => {
-  if (noRedis !== null) {
-    test.skip(name, noRedis);
+const add = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: RedisServer) => Promise<void>): void => {
+  if (NO_REDIS !== null) {
+    test.skip(name, NO_REDIS);
     return;
   }
   test(name, async () => {
@@ -106,7 +106,7 @@ add("while Redis is away every answer is 503, and after it is back logins work a
   assert.is(await errorOf(await refresh(a, clientId, tokens.refresh_token)), "503 temporarily_unavailable");
   assert.is((await a.fetch(authorizeAddress(clientId, pkce().challenge))).status, 503);
   assert.equal(await a.service.health?.(), { ok: false, provider: "builtin" });
-  await redis.restart();
+  await redis.start();
   while ((await a.service.health?.())?.ok !== true) await new Promise((resolve) => setImmediate(resolve));
   // It came back empty: the client is forgotten, and told so.
   assert.is(await errorOf(await refresh(a, clientId, tokens.refresh_token)), "401 invalid_client");

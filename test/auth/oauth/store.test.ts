@@ -8,7 +8,7 @@ import { openSqliteStore } from "../../../runtime/auth/oauth/sqlite-store.js";
 import { StoreUnavailable, type AuthStore, type Code, type Login, type NewTokens, type NextTokens } from "../../../runtime/auth/oauth/store.js";
 import { createLog } from "../../../runtime/observe/log.js";
 import { suite } from "../../lib/suite.js";
-import { noRedis, startRedis, type TestRedis } from "./redis-server.js";
+import { NO_REDIS, startRedis, type RedisServer } from "../../lib/redis-server.js";
 
 const log = createLog({ format: "text", level: "silent", write: () => undefined });
 const HOUR = 3_600_000;
@@ -30,7 +30,7 @@ class Clock {
   readonly now = (): number => this.at;
 }
 
-let redis: TestRedis | null = null;
+let redis: RedisServer | null = null;
 const KINDS: readonly Kind[] = [
   {
     name: "sqlite", skip: null,
@@ -41,7 +41,7 @@ const KINDS: readonly Kind[] = [
     stop: () => Promise.resolve(),
   },
   {
-    name: "redis", skip: noRedis,
+    name: "redis", skip: NO_REDIS,
     async start(clock, maxClients) {
       await redis?.kill();
       redis = await startRedis();
