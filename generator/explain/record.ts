@@ -208,7 +208,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const { handlers } = await program.code();
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
-    tool, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
+    tool, trace: null, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
     signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(program, env), { into: queries, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);

@@ -2,6 +2,7 @@
  * One tool call as generated handlers see it, and what the compiler hands to `serve`.
  * Types only; the functions behind them are in runtime/call and runtime/serve.
  */
+import type { TraceContext } from "../base/traceparent.js";
 import type { AdapterModule, ReadRequest, Route } from "../adapters/adapter.js";
 import type { ToolError } from "./errors.js";
 import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
@@ -24,6 +25,8 @@ export interface Principal {
 export interface CallContext {
   readonly tool: string;
   readonly requestId: string;
+  /** The trace that the caller is part of; `null` when it named none. */
+  readonly trace: TraceContext | null;
   readonly principal: Principal;
   /** Milliseconds since an arbitrary start, from the host's monotonic clock. */
   readonly startedMs: number;
@@ -176,6 +179,8 @@ export interface Caller {
   readonly requestId: string;
   /** The connection that the call came by, where one lasts longer than a call. */
   readonly session?: string | null;
+  /** The trace that the caller is part of; read only by what reports it, so it may be made on first use. */
+  readonly trace?: TraceContext | null;
   readonly principal: Principal;
   /** Milliseconds this call may take; the tool's deadline, else the catalog's (25,000), when absent. */
   readonly deadlineMs?: number;

@@ -4,6 +4,7 @@
  * Records have counts and codes, never rows: an observer can't leak what it is not given. Arguments are as the caller
  * sent them; an observer that keeps them redacts them first (runtime/observe/arguments.ts).
  */
+import type { TraceContext } from "../base/traceparent.js";
 import type { ToolPlan } from "./plan.js";
 
 /** Observes calls. No method may throw, wait or change its arguments. Without `steps` a call runs as if not observed. */
@@ -30,6 +31,8 @@ export interface ObservedCall {
   readonly requestId: string;
   /** Calls of one connection have the same one; `null` where there are no connections that last. */
   readonly session: string | null;
+  /** The trace that the caller is part of; `null` when it named none. */
+  readonly trace: TraceContext | null;
   /** As called; there may be no such tool. */
   readonly tool: string;
   /** `null` for a tool that is not in the program. */

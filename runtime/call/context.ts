@@ -7,6 +7,7 @@ import type { CallContext, CallEnd, CallServices, Caller, CallWatch, Envelope, P
 import type { ExtraCall, ExtraResult, Severity } from "../abi/extra-tools.js";
 import type { Json } from "../abi/plan.js";
 import { ToolError, toolError } from "../abi/errors.js";
+import type { TraceContext } from "../base/traceparent.js";
 import { Deadline, type DeadlineOptions } from "../limits/deadline.js";
 
 /** Nobody in particular: stdio, `--auth none`, `toolsrv test`. */
@@ -37,6 +38,10 @@ export class Call implements CallContext, ExtraCall, DeadlineOptions {
 
   get requestId(): string {
     return this.#caller.requestId;
+  }
+
+  get trace(): TraceContext | null {
+    return this.#caller.trace ?? null;
   }
 
   get principal(): Principal {

@@ -3,6 +3,7 @@
  * each use of a store or an embedder, so that the steps themselves need not know.
  */
 import type { Adapter } from "../adapters/adapter.js";
+import type { TraceContext } from "../base/traceparent.js";
 import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
 import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
@@ -112,6 +113,7 @@ function failed(error: unknown): CallOutcome {
 class CallRecord implements ObservedCall {
   readonly requestId: string;
   readonly session: string | null;
+  readonly trace: TraceContext | null;
   readonly principal: string | null;
   endedMs = 0;
   outcome: CallOutcome | null = null;
@@ -126,6 +128,7 @@ class CallRecord implements ObservedCall {
   ) {
     this.requestId = caller.requestId;
     this.session = caller.session ?? null;
+    this.trace = caller.trace ?? null;
     this.principal = caller.principal.id;
   }
 }

@@ -34,6 +34,8 @@ export interface Gate {
   readonly whileStopping?: boolean;
   /** Served to pages of every origin; the Host is checked all the same. */
   readonly anyOrigin?: boolean;
+  /** What the route itself decides by the head, after authentication and limits: its refusal, or `null`. */
+  readonly check?: (head: HttpHead) => Refusal | null;
 }
 
 export class RequestPath {
@@ -59,7 +61,7 @@ export class RequestPath {
    * The decision about the heads of a route's requests.
    * @param handle makes the handler for a principal; called again only when the principal is another one.
    */
-  admit(handle: (principal: Principal) => HttpHandler, { isPublic = false, whileStopping = false, anyOrigin = false }: Gate = {}): Admit {
+  admit(handle: (principal: Principal) => HttpHandler, { isPublic = false, whileStopping = false, anyOrigin = false, check }: Gate = {}): Admit {
     let last: { readonly principal: Principal; readonly handler: HttpHandler } | null = null;
     const handlerOf = (principal: Principal): HttpHandler => {
       if (last?.principal !== principal) last = { principal, handler: handle(principal) };
@@ -70,9 +72,9 @@ export class RequestPath {
       const foreign = this.checkHostAndOrigin(head, anyOrigin);
       if (foreign !== null) return foreign;
       if (!whileStopping && stopping()) return this.stoppingRefusal(head);
-      if (isPublic) return handlerOf(ANYBODY);
+      if (isPublic) return check?.(head) ?? handlerOf(ANYBODY);
       const answer = authenticator.authenticate(head);
-      return answer instanceof Promise ? answer.then((known) => this.enter(head, known, handlerOf)) : this.enter(head, answer, handlerOf);
+      return answer instanceof Promise ? answer.then((known) => this.enter(head, known, check, handlerOf)) : this.enter(head, answer, check, handlerOf);
     };
   }
 
@@ -98,9 +100,9 @@ export class RequestPath {
     return this.refusal(head, 503, "shutting_down", "the server is shutting down", [["connection", "close"], ["retry-after", String(RETRY_AFTER_S)]]);
   }
 
-  private enter(head: HttpHead, answer: Authentication, handlerOf: (principal: Principal) => HttpHandler): Admission {
+  private enter(head: HttpHead, answer: Authentication, check: Gate["check"], handlerOf: (principal: Principal) => HttpHandler): Admission {
     if (isChallenge(answer)) return this.refusal(head, answer.status, answer.code, answer.message, answer.headers);
-    return this.options.limit?.(head, answer) ?? handlerOf(answer);
+    return this.options.limit?.(head, answer) ?? check?.(head) ?? handlerOf(answer);
   }
 }
 

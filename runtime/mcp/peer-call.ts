@@ -8,6 +8,7 @@ import { isBackendError, isToolError, type ToolError } from "../abi/errors.js";
 import type { ExtraResult, Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import type { Json } from "../abi/plan.js";
+import { parseTraceparent, type TraceContext } from "../base/traceparent.js";
 import { answer, type Answer, type Reply } from "./answer.js";
 import type { Target } from "../call/meta-tools.js";
 import { CAPABILITIES_KEY, errorText, INTERNAL_ERROR, INVALID_PARAMS, isObject, metaOf, resultText, type Request, type RequestId } from "./jsonrpc.js";
@@ -28,6 +29,7 @@ export class PeerCall implements Caller, CallEnd {
   private readonly reporting: Progress | null;
   readonly onStep: ((step: ObservedStep) => void) | null;
   private made: string | null = null;
+  private traced: TraceContext | null | undefined = undefined;
   private over = false;
 
   constructor(
@@ -127,6 +129,12 @@ export class PeerCall implements Caller, CallEnd {
 
   get requestId(): string {
     return (this.made ??= this.mcp.newId());
+  }
+
+  /** `_meta` belongs to the call, a header to all the calls of its request. */
+  get trace(): TraceContext | null {
+    if (this.traced === undefined) this.traced = parseTraceparent(metaOf(this.request.params)["traceparent"]) ?? parseTraceparent(this.peer.traceparent);
+    return this.traced;
   }
 
   get session(): string | null {

@@ -42,6 +42,8 @@ export interface Peer {
   readonly principal: Principal;
   /** Name of a connection that lasts; `null` where requests are independent. */
   readonly session: string | null;
+  /** What its request's header of this name holds; absent where there are no headers. */
+  readonly traceparent?: string | null;
   /** What the peer speaks; `null` before initialize. */
   readonly version: ProtocolVersion | null;
   /** initialize has settled on a version. */

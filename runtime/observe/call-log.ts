@@ -56,7 +56,11 @@ function latencyOf({ startedMs, endedMs }: ObservedCall): number {
 }
 
 function fieldsOf(call: ObservedCall): LogFields {
-  return { request_id: call.requestId, principal: nameOf(call.principal), tool: nameOf(call.tool), latency_ms: latencyOf(call), status: statusOf(call) };
+  return { request_id: call.requestId, ...tracedFields(call), principal: nameOf(call.principal), tool: nameOf(call.tool), latency_ms: latencyOf(call), status: statusOf(call) };
+}
+
+function tracedFields({ trace }: ObservedCall): LogFields {
+  return trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
 /**
@@ -79,14 +83,16 @@ function lineWriter(format: LogFormat): (call: ObservedCall) => string {
   };
   if (!isJson) {
     return (call) => {
-      const { requestId, principal, tool } = call;
-      return `${timeOf(call)} INFO call request_id=${plain(requestId)} principal=${principal === null ? "null" : plain(nameOf(principal))} tool=${plain(nameOf(tool))} latency_ms=${latencyText(call)} status=${statusOf(call)}\n`;
+      const { requestId, principal, tool, trace } = call;
+      const traced = trace === null ? "" : ` trace_id=${trace.traceId} span_id=${trace.spanId}`;
+      return `${timeOf(call)} INFO call request_id=${plain(requestId)}${traced} principal=${principal === null ? "null" : plain(nameOf(principal))} tool=${plain(nameOf(tool))} latency_ms=${latencyText(call)} status=${statusOf(call)}\n`;
     };
   }
   return (call) => {
-    const { requestId, principal, tool } = call;
+    const { requestId, principal, tool, trace } = call;
+    const traced = trace === null ? "" : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
     return (
-      `{"level":"info","ts":"${timeOf(call)}Z","request_id":${quoted(requestId)},"principal":${principal === null ? "null" : quoted(nameOf(principal))}` +
+      `{"level":"info","ts":"${timeOf(call)}Z","request_id":${quoted(requestId)}${traced},"principal":${principal === null ? "null" : quoted(nameOf(principal))}` +
       `,"tool":${quoted(nameOf(tool))},"latency_ms":${latencyText(call)},"status":"${statusOf(call)}","msg":"call"}\n`
     );
   };

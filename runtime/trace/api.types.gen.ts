@@ -798,11 +798,6 @@ export interface components {
         };
         Error: {
             detail: string;
-            /** @description The same as an error of the tool server; on refusals that come before the operation. */
-            error?: {
-                code: string;
-                message: string;
-            };
         };
         ValidationError: {
             /** @enum {string} */

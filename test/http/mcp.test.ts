@@ -77,6 +77,15 @@ test("a client that accepts only an event stream gets one, one that accepts neit
   assert.equal((await post(ping, { accept: "text/html" })).status, 406);
 });
 
+test("415 and 406 are answered on the head, before anything of the body has come", async () => {
+  const headOf = (type: string, accept: string): string => `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nAccept: ${accept}\r\nContent-Length: 1000\r\n\r\n`;
+  const wrong = await rawHttp(port, headOf("text/plain", "application/json"));
+  assert.deepEqual([wrong.status, JSON.parse(wrong.body).error.code], [415, "unsupported_media_type"]);
+  const unwanted = await rawHttp(port, headOf("application/json", "text/html"));
+  assert.deepEqual([unwanted.status, JSON.parse(unwanted.body).error.code], [406, "not_acceptable"]);
+  assert.equal((await rawHttp(port, headOf("application/json", "application/json"), { timeoutMs: 200 })).status, 0, "this one waits for its body");
+});
+
 test("a body that is not JSON is 400 with -32700, one of another type 415", async () => {
   for (const body of ["", "garbage", "{", "\u0000"]) {
     const answer = await post(body);

@@ -213,4 +213,50 @@ test("a server over HTTP logs its calls by default, and with --log-level warn on
   }
 });
 
+const [TRACE, SPAN] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+const traces = (stderr: string): readonly unknown[] => stderr.split("\n").filter((line) => line.startsWith("{")).map(parsed).filter(({ tool }) => tool !== undefined).map((line) => [line["trace_id"], line["span_id"], line["status"]]);
+
+test("the trace that a caller on stdio names in _meta is in the line of its call, refusals and failures of stores too", async () => {
+  const served = start(fixtureServer, ["--log-format", "json"]);
+  try {
+    const lines = new Lines(served);
+    await lines.initialize();
+    const call = (id: number, name: string, traceparent: unknown): Json => ({ ...CALL(id, name, { text: "x" }), params: { name, arguments: { text: "x" }, _meta: { traceparent } } });
+    const given = [["echo", `00-${TRACE}-${SPAN}-01`], ["wail", `00-${TRACE}-${SPAN}-01`], ["store_down", `00-${TRACE}-${SPAN}-00`], ["echo", `00-${TRACE.toUpperCase()}-${SPAN}-01`], ["echo", { a: 1 }]] as const;
+    for (const [id, [name, traceparent]] of given.entries()) {
+      lines.send(call(id + 1, name, traceparent));
+      await lines.next();
+    }
+    lines.end();
+    await served.ended;
+    const named = [TRACE, SPAN];
+    assert.deepEqual(traces(served.stderr()), [[...named, "ok"], [...named, "invalid_arguments"], [...named, "backend_unreachable"], [undefined, undefined, "ok"], [undefined, undefined, "ok"]]);
+  } finally {
+    await served.kill();
+  }
+});
+
+test("over HTTP the header traceparent names the trace, _meta before it; what is none is ignored", async () => {
+  const served = await startHttp(fixtureServer, ["--log-format", "json"]);
+  const other = "a".repeat(32);
+  try {
+    const post = async (id: number, headers: { readonly [name: string]: string }, traceparent?: string): Promise<void> => {
+      const body = { ...CALL(id, "echo"), params: { name: "echo", arguments: { text: "x" }, ...(traceparent === undefined ? {} : { _meta: { traceparent } }) } };
+      const answer = await fetch(served.url, { method: "POST", headers: { "content-type": "application/json", accept: "application/json", ...headers }, body: JSON.stringify(body) });
+      assert.equal(answer.status, 200);
+      await answer.text();
+    };
+    const header = { traceparent: `00-${TRACE}-${SPAN}-01` };
+    await post(1, header);
+    await post(2, header, `00-${other}-${SPAN}-01`);
+    await post(3, header, "nonsense");
+    await post(4, { traceparent: `00-${"0".repeat(32)}-${SPAN}-01` });
+    await fetch(served.url, { method: "POST", headers: { "content-type": "application/json", accept: "application/json", ...header }, body: JSON.stringify(CALL(5, "store_down", { text: "x" })) }).then((answer) => answer.text());
+    await served.sees(/store_down/);
+    assert.deepEqual(traces(served.stderr()), [[TRACE, SPAN, "ok"], [other, SPAN, "ok"], [TRACE, SPAN, "ok"], [undefined, undefined, "ok"], [TRACE, SPAN, "backend_unreachable"]]);
+  } finally {
+    await served.kill();
+  }
+});
+
 test.run();

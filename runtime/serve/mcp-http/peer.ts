@@ -31,6 +31,7 @@ export class HttpPeer implements Peer, Reply {
     readonly version: ProtocolVersion,
     /** Counts the request as running; begun by the caller of this constructor. */
     private readonly inFlight: InFlight,
+    readonly traceparent: string | null,
   ) {}
 
   /** Without sessions there is nothing to remember: each request names its version. */

@@ -6,7 +6,7 @@ import type { Gate, RequestPath } from "../../http/request-path.js";
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
 import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
-import type { Admit, HeaderList, HttpHandler, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
+import type { Admit, HeaderList, HttpHandler, HttpHead, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
 import type { InFlight } from "../in-flight.js";
 import type { ServedProjects } from "../projects.js";
 import { answerForm, EVENT_TYPE, mayGetEvents, sendAnswer, type AnswerTo } from "./answer.js";
@@ -36,6 +36,7 @@ const ORIGIN = 1;
 const CONTENT_TYPE = 2;
 const ACCEPT = 3;
 const VERSION = 4;
+const TRACEPARENT = 5;
 
 /** What POST /mcp decides with, and its latest decisions about headers. */
 interface Judge {
@@ -59,10 +60,10 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       {
         method: "POST",
         pattern: "/mcp",
-        headers: path.headers(["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name", ...paramHeaders]),
+        headers: path.headers(["content-type", "accept", "mcp-protocol-version", "traceparent", "mcp-method", "mcp-name", ...paramHeaders]),
         readsQuery: false,
         bodyLimitBytes: MAX_BODY_BYTES,
-        admit: path.admit((principal) => (request, reply) => postMcp(judge, principal, request, reply)),
+        admit: path.admit((principal) => (request, reply) => postMcp(judge, principal, request, reply), { check: (head) => checkTypes(judge, head) }),
       },
       { method: "OPTIONS", pattern: "/mcp", headers, admit: open((request, reply) => preflight(cors(request), preflightAllows, reply)) },
       { method: "ANY", pattern: "/mcp", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("POST") },
@@ -86,6 +87,12 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
   else reply.send(503, [...PROBE_HEADERS, ["retry-after", "2"]], JSON.stringify(body));
 }
 
+/** Media types are decided before the body is read: 415 for the one that is sent, 406 for those that are accepted. */
+function checkTypes({ parts: { path }, answerForm }: Judge, head: HttpHead): Refusal | null {
+  if (!isJsonType(head.values[CONTENT_TYPE] ?? "")) return path.refusal(head, 415, "unsupported_media_type", "the body of POST /mcp is application/json");
+  return answerForm(head.values[ACCEPT] ?? "") === null ? path.refusal(head, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream") : null;
+}
+
 /** POST /mcp, in the order of docs/lifecycle.md. */
 function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply: HttpReply): void {
   const { parts } = judge;
@@ -96,16 +103,9 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
   }
   const { values } = request;
   const cors = judge.cors(request);
-  if (!isJsonType(values[CONTENT_TYPE] ?? "")) {
-    refuse(reply, parts.path.refusal(request, 415, "unsupported_media_type", "the body of POST /mcp is application/json"));
-    return;
-  }
   const accept = values[ACCEPT] ?? "";
   const form = judge.answerForm(accept);
-  if (form === null) {
-    refuse(reply, parts.path.refusal(request, 406, "not_acceptable", "POST /mcp answers application/json or text/event-stream"));
-    return;
-  }
+  if (form === null) throw new TypeError("checkTypes refuses this head");
   const to: AnswerTo = { reply, form, accept, cors };
   const value = parseBody(request.text());
   if (value === undefined) {
@@ -120,7 +120,7 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
     return;
   }
   if (isStateless(value, named)) {
-    const peer = new HttpPeer(to, principal, versionWithoutHeader(), parts.inFlight);
+    const peer = new HttpPeer(to, principal, versionWithoutHeader(), parts.inFlight, values[TRACEPARENT] ?? null);
     parts.inFlight.begin();
     const listen = dispatchStateless(mcp, value, request, peer, peer);
     if (listen === null) return;
@@ -134,7 +134,7 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
     sendAnswer(to, unsupportedVersion(value, asked));
     return;
   }
-  const peer = new HttpPeer(to, principal, version, parts.inFlight);
+  const peer = new HttpPeer(to, principal, version, parts.inFlight, values[TRACEPARENT] ?? null);
   parts.inFlight.begin();
   dispatch(mcp, value, peer, peer);
 }
@@ -161,7 +161,7 @@ function preflight(cors: HeaderList, allowed: readonly string[], reply: HttpRepl
   reply.send(204, [
     ...cors,
     ["access-control-allow-methods", "POST"],
-    ["access-control-allow-headers", ["Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id", ...allowed].join(", ")],
+    ["access-control-allow-headers", ["Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Traceparent", ...allowed].join(", ")],
     ["access-control-max-age", "86400"],
     ["allow", "POST"],
   ], "");

@@ -1,5 +1,6 @@
 /** What handlers return, checked against the generated operations, and how it is sent. */
 import { gzip } from "node:zlib";
+import type { ErrorBody } from "../../http/errors.js";
 import type { HeaderList, HttpReply, HttpRequest } from "../../transport/types.js";
 import type { ParamsOf } from "../../abi/trace.js";
 import type { operations } from "../api.types.gen.js";
@@ -65,10 +66,8 @@ export function detail(text: string): { readonly detail: string } {
   return { detail: text };
 }
 
-/** The body of errors that come before a handler: that of the other server, and `detail` as in every error of this service. */
-export function detailBody(code: string, message: string): string {
-  return JSON.stringify({ detail: message, error: { code, message } });
-}
+/** The same for errors that come before a handler; the code is for the other server. */
+export const detailBody: ErrorBody = (_code, message) => JSON.stringify(detail(message));
 
 /** An answer whose status is one of several; TypeScript would not take the union apart on its own. */
 export function withStatus<Status extends number, Rest extends object>(status: Status, rest: Rest): Status extends unknown ? { readonly status: Status } & Rest : never {
