@@ -19,7 +19,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   const salt = randomBytes(32).toString("hex");
   const digest = (key: string): string => digestText(salt + key);
   let table = tableOf(readAtStart(keysFile, log), digest);
-  const prefix = scheme === "none" ? null : new RegExp(`^${scheme} +`, "i");
+  const prefix = scheme === "none" ? "" : `${scheme.toLowerCase()} `;
   const missing = bearerChallenge(publicUrl, "missing", "an API key is required", "no key");
   const unknown = bearerChallenge(publicUrl, "invalid_token", "the API key is not valid", "unknown key");
   const repeated = bearerChallenge(publicUrl, "invalid_request", `the header ${header} is there more than once`, "several keys");
@@ -29,7 +29,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
     if (sent === "") return missing;
     // No key has a comma: this is the list of several headers.
     if (sent.includes(",")) return repeated;
-    return table.get(digest(prefix === null ? sent : sent.replace(prefix, ""))) ?? unknown;
+    return table.get(digest(withoutScheme(sent, prefix))) ?? unknown;
   };
   return {
     authenticator: { headers: [header], authenticate },
@@ -48,6 +48,11 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** @param prefix the scheme with a space, lower-case; "" for none. */
+function withoutScheme(sent: string, prefix: string): string {
+  return prefix !== "" && sent.slice(0, prefix.length).toLowerCase() === prefix ? sent.slice(prefix.length).trimStart() : sent;
 }
 
 function readAtStart(file: string, log: AuthParts["log"]): readonly ApiKey[] {

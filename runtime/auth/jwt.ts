@@ -57,15 +57,20 @@ interface Verifier {
   readonly now: () => number;
 }
 
-/** The token of a request: `Authorization: Bearer TOKEN`, once. A token in the query is none. */
+const SCHEME = "bearer ";
+
+/** The token of a request: `Authorization: Bearer TOKEN`, once. A token in the query is none. Its characters are judged with the token. */
 function bearerToken(head: HttpHead): string {
   const sent = head.header("authorization");
-  const match = /^bearer +(\S+)$/i.exec(sent);
   // No token has a comma: this is the list of several headers.
   if (sent.includes(",")) return "repeated";
-  if (match?.[1] === undefined) return "missing";
-  return match[1].length > MAX_TOKEN_CHARS ? "too long" : match[1];
+  if (sent.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return "missing";
+  const token = sent.charCodeAt(SCHEME.length) === SPACE ? sent.slice(SCHEME.length).trimStart() : sent.slice(SCHEME.length);
+  if (token === "") return "missing";
+  return token.length > MAX_TOKEN_CHARS ? "too long" : token;
 }
+
+const SPACE = 0x20;
 
 /** Verifies a token that is not in the cache; keys that do not know it are renewed, once. */
 async function authenticate(verifier: Verifier, token: string, digest: string, known: IssuerKeys | null, refusals: Refusals): Promise<Authentication> {
