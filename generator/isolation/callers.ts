@@ -44,13 +44,12 @@ function isNumeric(rules: AccessDemand["rules"], claim: string): boolean {
 /** Callers in the order in which they probe: neighbours differ in tenant and group, so that nothing kept for one fits the next. */
 export function callersOf(rules: CallerRules): readonly ProbeCaller[] {
   const { tenant, access } = rules;
-  const strangers = [principalOf(rules, null, null), malformed(rules)].map((principal, index) => ({ name: index === 0 ? "a caller without claims" : "a caller with malformed claims", principal }));
   if (tenant === null && access === null) return [{ name: "anyone", principal: principalOf(rules, null, null) }];
   const tenants = tenant === null ? [null] : TENANTS;
   const groups = access === null ? [null] : GROUPS;
   const pairs = groups.flatMap((group) => tenants.map((own) => ({ own, group })));
   const named = pairs.map(({ own, group }) => ({ name: [own ?? "", group === null ? "" : `group ${group}`].filter((part) => part !== "").join(", "), principal: principalOf(rules, own, group) }));
-  return [...named, ...strangers, ...named.slice(0, 1)];
+  return [...named, ...strangers(rules), ...named.slice(0, 1)];
 }
 
 /** Every caller has every role: roles decide which tool may be called, and here the rows are the question. */
@@ -66,10 +65,30 @@ function principalOf({ tenant, access, rbac }: CallerRules, own: Tenant | null, 
   return { id: "probe", claims: { ...roles, ...groups, ...fromClaim }, headers };
 }
 
-/** Claims of the wrong type, which no row may meet. */
-function malformed({ tenant, access, rbac }: CallerRules): Principal {
-  const names = [...(access?.rules.map(({ claim }) => claim) ?? []), ...(tenant?.["from"] === "claim" ? [String(tenant["name"])] : [])].filter((name) => name !== rbac?.role_claim);
-  const roles = rbac === undefined ? {} : { [rbac.role_claim]: Object.keys(rbac.roles) };
-  const headers = tenant?.["from"] === "header" ? { [String(tenant["name"]).toLowerCase()]: "" } : {};
-  return { id: "probe", claims: { ...roles, ...Object.fromEntries(names.map((name) => [name, [{ [name]: true }]])) }, headers };
+/** Callers who lack one thing, or have it in a form that must not count, and who have everything else. */
+function strangers(rules: CallerRules): readonly ProbeCaller[] {
+  const { tenant, access, rbac } = rules;
+  const [own] = tenant === null ? [null] : TENANTS;
+  const [group] = access === null ? [null] : GROUPS;
+  const whole = principalOf(rules, own, group);
+  const replaced = (claim: string, value: unknown): Principal => ({ ...whole, claims: { ...whole.claims, [claim]: value } });
+  const tenantless = tenant === null ? [] : [{ name: "a caller without a tenant", principal: principalOf(rules, null, group) }];
+  const header = tenant?.["from"] === "header" ? String(tenant["name"]).toLowerCase() : null;
+  const listed = tenant?.["from"] === "claim" ? replaced(String(tenant["name"]), [{ [String(tenant["name"])]: own }]) : header === null ? null : { ...whole, headers: { [header]: "" } };
+  const claims = [...new Map((access?.rules ?? []).map((rule) => [rule.claim, rule])).values()].filter(({ claim }) => claim !== rbac?.role_claim && claim !== tenant?.["name"]);
+  return [
+    { name: "a caller without claims", principal: principalOf(rules, null, null) },
+    ...tenantless,
+    ...(listed === null ? [] : [{ name: "a caller with a malformed tenant", principal: listed }]),
+    ...claims.flatMap(({ claim, match }) => [
+      { name: `a caller without '${claim}'`, principal: replaced(claim, undefined) },
+      { name: `a caller with a malformed '${claim}'`, principal: replaced(claim, malformed(match, whole.claims[claim])) },
+    ]),
+  ];
+}
+
+/** The value that would count, in a form that does not. */
+function malformed(match: string, value: unknown): unknown {
+  if (match === "any_of") return [value, { value }];
+  return match === "at_most" ? String(value) : [value];
 }

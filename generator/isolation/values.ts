@@ -1,6 +1,7 @@
 /** Values that pass a static filter and values that do not, found by trying: `evaluate` says which they are. */
-import { evaluate, toList, type Condition, type Row } from "../../runtime/abi/filter.js";
+import { evaluate, toList, type Row } from "../../runtime/abi/filter.js";
 import type { WrittenCondition } from "../proof/written.js";
+import { conditionOf } from "./visible.js";
 
 /** Values by path; `undefined` is a row without the field. */
 export type Assignment = ReadonlyMap<string, unknown>;
@@ -29,7 +30,7 @@ export function withPath(row: Row, path: string, value: unknown): Row {
 const text = ({ path, op, value }: WrittenCondition): string => `${path} ${op} ${JSON.stringify(value)}`;
 
 function passes(condition: WrittenCondition, value: unknown): boolean {
-  return evaluate(condition as Condition, withPath({ _id: "probe" }, condition.path, value));
+  return evaluate(conditionOf(condition), withPath({ _id: "probe" }, condition.path, value));
 }
 
 export function filterValues(conditions: readonly WrittenCondition[]): FilterValues {
@@ -56,7 +57,7 @@ export function filterValues(conditions: readonly WrittenCondition[]): FilterVal
 
 /** Operands, their neighbours, lists of them, and values of every type; a missing field comes last. */
 function candidatesFor(conditions: readonly WrittenCondition[]): readonly unknown[] {
-  const operands = conditions.flatMap(({ value }) => toList(value as Condition["value"]));
+  const operands = conditions.flatMap((condition) => toList(conditionOf(condition).value));
   return [
     ...operands.filter((operand) => operand !== null),
     ...operands.flatMap(neighbours),
@@ -65,9 +66,12 @@ function candidatesFor(conditions: readonly WrittenCondition[]): readonly unknow
   ];
 }
 
+const DAY_MS = 86_400_000;
+
 function neighbours(operand: unknown): readonly unknown[] {
   if (typeof operand === "number") return [operand + 1, operand - 1, operand + 0.5];
   if (typeof operand === "boolean") return [!operand];
   if (typeof operand !== "string") return [];
-  return [`${operand} probe`, `${operand}~`, "", "~", operand.replaceAll("%", "").replaceAll("_", "x"), operand.replaceAll("%", "probe").replaceAll("_", "x")];
+  const days = Number.isNaN(Date.parse(operand)) ? [] : [-1, 1].map((day) => new Date(Date.parse(operand) + day * DAY_MS).toISOString());
+  return [...days, `${operand} probe`, `${operand}~`, "", "~", operand.replaceAll("%", "").replaceAll("_", "x"), operand.replaceAll("%", "probe").replaceAll("_", "x")];
 }

@@ -7,13 +7,18 @@
 import type { Principal } from "../../runtime/abi/call.js";
 import { evaluate, type Condition, type Row } from "../../runtime/abi/filter.js";
 import { readPath } from "../../runtime/base/paths.js";
-import type { AccessDemand, ReadDemand } from "../proof/written.js";
+import type { AccessDemand, ReadDemand, WrittenCondition } from "../proof/written.js";
 
 /** Whether the catalog lets a caller read a row in this place. */
 export function mayRead({ conditions, tenant, access }: ReadDemand, principal: Principal, row: Row): boolean {
-  return conditions.every(({ path, op, value }) => evaluate({ path, op, value } as Condition, row))
+  return conditions.every((condition) => evaluate(conditionOf(condition), row))
     && (tenant === null || isOfTenant(tenant, principal, row))
     && (access === null || isAdmitted(access, principal, row));
+}
+
+/** A condition of the catalog as the filter language has it; its meaning there is the reference for every store. */
+export function conditionOf({ path, op, value, dtype }: WrittenCondition): Condition {
+  return { path, op, value, ...(dtype === undefined ? {} : { dtype }) } as Condition;
 }
 
 function isOfTenant({ from, name, path }: { readonly [key: string]: unknown }, { claims, headers }: Principal, row: Row): boolean {
@@ -24,14 +29,17 @@ function isOfTenant({ from, name, path }: { readonly [key: string]: unknown }, {
 function isAdmitted({ combine, rules }: AccessDemand, { claims }: Principal, row: Row): boolean {
   const meets = rules.map(({ match, claim, field }) => {
     const [own, stored] = [claims[claim], readPath(row, field)];
-    if (match === "any_of") return listOf(stored).some((one) => listOf(own).includes(one));
+    if (match === "any_of") return listOf(own).every(isUsable) && listOf(stored).some((one) => isUsable(one) && listOf(own).includes(one));
     if (match === "equals") return (typeof own === "string" || typeof own === "number") && own !== "" && stored === own;
     return match === "at_most" && typeof own === "number" && typeof stored === "number" && stored <= own;
   });
   return combine === "all" ? !meets.includes(false) : meets.includes(true);
 }
 
-/** Texts and numbers of a list, or of one value. */
 function listOf(value: unknown): readonly unknown[] {
-  return (Array.isArray(value) ? (value as readonly unknown[]) : [value]).filter((one) => (typeof one === "string" && one !== "") || typeof one === "number");
+  return Array.isArray(value) ? (value as readonly unknown[]) : [value];
+}
+
+function isUsable(one: unknown): boolean {
+  return (typeof one === "string" && one !== "") || typeof one === "number";
 }

@@ -46,9 +46,11 @@ for (const path of examples) {
   }, { timeoutMs: 60_000 });
 }
 
-test("the callers are two tenants with two groups each, and callers without usable claims", async () => {
+test("the callers are two tenants with two groups each, and callers who lack a claim or have it malformed", async () => {
   const { callers } = await probed(readFileSync(repo(EXAMPLE), "utf8"));
-  assert.deepEqual(callers, ["probe-tenant-a, group p", "probe-tenant-b, group p", "probe-tenant-a, group q", "probe-tenant-b, group q", "a caller without claims", "a caller with malformed claims"]);
+  assert.deepEqual(callers, ["probe-tenant-a, group p", "probe-tenant-b, group p",
+    "probe-tenant-a, group q", "probe-tenant-b, group q", "a caller without claims", "a caller without a tenant", "a caller with a malformed tenant",
+    "a caller without 'groups'", "a caller with a malformed 'groups'", "a caller without 'clearance'", "a caller with a malformed 'clearance'"]);
 }, { timeoutMs: 60_000 });
 
 type Json = { readonly [key: string]: unknown };
@@ -127,6 +129,26 @@ test("a tool that reads another collection than the catalog says is a crossing",
   const report = await probed(text, (plans) => ({ ...plans, tools: { ...plans.tools, list_docs: { ...plans.tools["list_docs"], collection: "probe_other" } as Plans["tools"][string] } }));
   assert.deepEqual(verdicts(report, "crossed"), ["list_docs"]);
 }, { timeoutMs: 30_000 });
+
+const CONDITIONS = [
+  "{ path: a, value: x }", "{ path: a, op: ne, value: x }", "{ path: a, op: gt, value: 3 }", "{ path: a, op: gte, value: 3 }", "{ path: a, op: lt, value: x }", "{ path: a, op: lte, value: 3 }",
+  "{ path: a, op: in, value: [x, y] }", "{ path: a, op: nin, value: [x, 3] }", "{ path: b.c, op: exists, value: true }", "{ path: a, op: exists, value: false }", "{ path: a, op: is_null, value: true }",
+  "{ path: a, op: contains_any, value: [x, y] }", "{ path: a, op: contains_all, value: [x, y] }", "{ path: a, op: like, value: 'ab%c_' }", "{ path: a, op: text_match, value: two words }", "{ path: a, value: true }",
+  "{ path: at, op: gt, value: '2026-01-01' }", "{ path: at, op: lte, value: '2026-01-01T00:00:00Z' }", "{ path: at, op: in, value: ['2026-01-01'] }",
+];
+
+test("rows that fail a static filter are made for every operator, negated ones and dates too", async () => {
+  const inverted = CONDITIONS.filter((_, index) => index < 8);
+  const date = "    parameters: [{ name: at, path: at, dtype: datetime, op: gte }]\n";
+  const text = `${HEAD.replace(/, builtin_tools.*?docs\] \}/, "")}tools:\n${[
+    ...CONDITIONS.map((condition, index) => tool(`must_${index}`, `    static_filters: [${condition}]\n${condition.includes("path: at") ? date : ""}`)),
+    ...inverted.map((condition, index) => tool(`not_${index}`, `    static_filters: { must_not: [${condition}] }\n`)),
+  ].join("")}`;
+  const names = [...CONDITIONS.map((_, index) => `must_${index}`), ...inverted.map((_, index) => `not_${index}`)];
+  const whole = await probed(text);
+  assert.deepEqual(verdicts(whole, "holds"), [...names, "list_available_tools"], JSON.stringify(whole.tools.filter(({ verdict }) => verdict !== "holds")));
+  assert.deepEqual(verdicts(await probed(text, changed("guard", () => null)), "crossed"), names);
+}, { timeoutMs: 60_000 });
 
 const UNPROBED: readonly (readonly [what: string, text: string, reason: RegExp])[] = [
   ["isolation by address", 'tds_version: "2"\nconnections: { main: { backend: pinecone, api_key: "${KEY}", host: "${HOST}", namespace: acme } }\ndefaults: { embedding: local/hashing-256 }\ntools:\n  - name: search_docs\n    description: Searches the documents of one namespace.\n    target: { connection: main, collection: docs }\n    query: { required: true }\n', /by address/],
