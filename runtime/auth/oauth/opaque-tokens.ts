@@ -1,5 +1,4 @@
 /** Who sends a request with an access token of this server. */
-import { memoizeLast } from "../../base/memoize.js";
 import type { Principal } from "../../abi/call.js";
 import type { HttpHead } from "../../transport/types.js";
 import type { Authentication, Authenticator, Challenge } from "../authenticate.js";
@@ -24,7 +23,6 @@ export function opaqueTokens(server: OauthServer): Authenticator {
   const known = new Map<string, Entry>();
   const running = new Map<string, Promise<Authentication>>();
   const challenge = challenges(server);
-  const digestOf = memoizeLast(digest);
 
   const look = async (hashed: string): Promise<Authentication> => {
     try {
@@ -51,7 +49,7 @@ export function opaqueTokens(server: OauthServer): Authenticator {
       const token = /^bearer +(\S+)$/i.exec(header)?.[1];
       if (token === undefined) return challenge.invalid("the Authorization header is not one Bearer token");
       if (!isToken("tsat_", token)) return challenge.invalid("the access token is not one of this server");
-      const hashed = digestOf(token);
+      const hashed = digest(token);
       const entry = known.get(hashed);
       if (entry !== undefined && entry.until > now()) return entry.principal;
       const pending = running.get(hashed) ?? look(hashed).finally(() => running.delete(hashed));

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, CALLBACK, logIn, openLogin, pkce, PUBLIC, registered, serveOauth, submit, type Params, type ServedOauth } from "./served-oauth.js";
 
-const test = suite("oauth: the authorization endpoint");
+const all = suite("oauth: the authorization endpoint");
 
 interface Setup {
   readonly served: ServedOauth;
@@ -12,7 +12,7 @@ interface Setup {
   readonly address: (params?: Params) => string;
 }
 
-const add = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {}, timeoutMs = 10_000 }: { readonly metadata?: object; readonly timeoutMs?: number } = {}): void => test(name, async () => {
+const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {}, timeoutMs = 10_000 }: { readonly metadata?: object; readonly timeoutMs?: number } = {}): void => all(name, async () => {
   const served = await serveOauth();
   try {
     const { client_id: id } = await registered(served, metadata);
@@ -26,7 +26,7 @@ const add = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {
 
 const text = (html: string): string => html.replace(/<style>.*<\/style>/s, "").replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").trim();
 
-add("the way back has the code, the client's state unchanged, and the issuer", async ({ served, address }) => {
+test("the way back has the code, the client's state unchanged, and the issuer", async ({ served, address }) => {
   const state = "a b+c%2F&=é\u{1f600}\"<";
   const back = await logIn(served, address({ state }));
   assert.is(back.origin + back.pathname, CALLBACK);
@@ -35,11 +35,11 @@ add("the way back has the code, the client's state unchanged, and the issuer", a
   assert.is(back.searchParams.get("iss"), PUBLIC);
 });
 
-add("without state there is none on the way back", async ({ served, address }) => {
+test("without state there is none on the way back", async ({ served, address }) => {
   assert.not((await logIn(served, address({ state: undefined }))).searchParams.has("state"));
 });
 
-add("a loopback port may differ from the registered one, and nothing else", async ({ served, address }) => {
+test("a loopback port may differ from the registered one, and nothing else", async ({ served, address }) => {
   const back = await logIn(served, address({ redirect_uri: "http://127.0.0.1:5/callback" }));
   assert.is(back.origin, "http://127.0.0.1:5");
   for (const uri of ["http://localhost:33418/callback", "http://127.0.0.1:33418/callback/", "http://127.0.0.1:33418/other", "http://127.0.0.1:33418/callback?x=1", "https://127.0.0.1:33418/callback", "http://127.0.0.2:33418/callback", "http://127.0.0.1.evil.example:33418/callback", "http://user@127.0.0.1:33418/callback", "http://127.0.0.1:33418@evil.example/callback", "http://127.0.0.1:33418/callback#x", "http://2130706433:33418/callback"]) {
@@ -50,23 +50,23 @@ add("a loopback port may differ from the registered one, and nothing else", asyn
   }
 });
 
-add("an https redirect address is compared byte for byte", async ({ served, address }) => {
+test("an https redirect address is compared byte for byte", async ({ served, address }) => {
   assert.is((await served.fetch(address({ redirect_uri: "https://app.example/cb?a=1" }))).status, 200);
   for (const uri of ["https://app.example/cb", "https://app.example/cb?a=1&b=2", "https://app.example:443/cb?a=1", "https://APP.example/cb?a=1", "https://app.example/CB?a=1", "https://app.example/cb?a=1/", "https://app.example/x/../cb?a=1", "https://app.example.evil/cb?a=1"]) {
     assert.is((await served.fetch(address({ redirect_uri: uri }))).status, 400, uri);
   }
 }, { metadata: { redirect_uris: ["https://app.example/cb?a=1"] } });
 
-add("the query of a redirect address is kept", async ({ served, address }) => {
+test("the query of a redirect address is kept", async ({ served, address }) => {
   const back = await logIn(served, address({ redirect_uri: "https://app.example/cb?a=1&b=%20" }));
   assert.match(back.href, /^https:\/\/app\.example\/cb\?a=1&b=%20&code=/);
 }, { metadata: { redirect_uris: ["https://app.example/cb?a=1&b=%20"] } });
 
-add("without redirect_uri the only registered one is meant", async ({ served, address }) => {
+test("without redirect_uri the only registered one is meant", async ({ served, address }) => {
   assert.is((await logIn(served, address({ redirect_uri: undefined }))).origin, "http://127.0.0.1:33418");
 });
 
-add("an unknown client is not sent anywhere, and the log says who and what to do", async ({ served }) => {
+test("an unknown client is not sent anywhere, and the log says who and what to do", async ({ served }) => {
   const answer = await served.fetch(authorizeAddress("tscl_gone", pkce().challenge));
   assert.is(answer.status, 400);
   assert.match(text(await answer.text()), /does not know the application, or has forgotten it.*remove this server from the application and add it again/);
@@ -86,7 +86,7 @@ const WRONG: readonly (readonly [what: string, params: Params, error: string])[]
   ["a login without a page", { prompt: "none" }, "login_required"],
 ];
 for (const [what, params, error] of WRONG) {
-  add(`${what} is refused: ${error}`, async ({ served, address }) => {
+  test(`${what} is refused: ${error}`, async ({ served, address }) => {
     const answer = await served.fetch(address(params));
     assert.is(answer.status, 302);
     const back = new URL(answer.headers.get("location") ?? "");
@@ -97,24 +97,24 @@ for (const [what, params, error] of WRONG) {
   });
 }
 
-add("a mistake never sends the browser to another site by itself: the page has a link", async ({ served, address }) => {
+test("a mistake never sends the browser to another site by itself: the page has a link", async ({ served, address }) => {
   const answer = await served.fetch(address({ redirect_uri: "https://phish.example/cb", code_challenge_method: "plain" }));
   assert.is(answer.status, 400);
   assert.is(answer.headers.get("location"), null);
   assert.match(await answer.text(), /<a href="https:\/\/phish\.example\/cb\?error=invalid_request&#38;[^"]*iss=[^"]*" rel="noreferrer">Go back to phish\.example<\/a>/);
 }, { metadata: { redirect_uris: ["https://phish.example/cb"] } });
 
-add("a parameter that is there twice is refused", async ({ served, address }) => {
+test("a parameter that is there twice is refused", async ({ served, address }) => {
   for (const twice of ["client_id=x", "redirect_uri=https://evil.example", "state=2", "code_challenge=x", "response_type=code", "%63lient_id=x"]) {
     assert.is((await served.fetch(`${address()}&${twice}`)).status, 400, twice);
   }
 });
 
-add("a query that is not UTF-8 is refused", async ({ served, address }) => {
+test("a query that is not UTF-8 is refused", async ({ served, address }) => {
   assert.is((await served.fetch(`${address({ state: undefined })}&state=%ff`)).status, 400);
 });
 
-add("a wrong secret shows the page again, with what was wrong read out", async ({ served, address }) => {
+test("a wrong secret shows the page again, with what was wrong read out", async ({ served, address }) => {
   const page = await openLogin(served, address());
   for (const secret of ["wrong", "", `${served.secret} `, served.secret.toLowerCase(), "x".repeat(60_000)]) {
     const answer = await submit(served, address(), page, { secret });
@@ -125,7 +125,7 @@ add("a wrong secret shows the page again, with what was wrong read out", async (
   }
 });
 
-add("after five wrong secrets in a minute an address gets 429, also with the right one; other addresses do not", async ({ served, address }) => {
+test("after five wrong secrets in a minute an address gets 429, also with the right one; other addresses do not", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const from = (peer: string, secret: string): Promise<Response> => submit(served, address(), page, { secret }, { "x-forwarded-for": `8.8.8.8, ${peer}` });
   for (let at = 0; at < 5; at++) assert.is((await from("203.0.113.9", "wrong")).status, 401);
@@ -139,31 +139,31 @@ add("after five wrong secrets in a minute an address gets 429, also with the rig
   assert.match(await served.log(), /step=login .*remote=203\.0\.113\.9 problem="too many wrong secrets"/);
 });
 
-add("guesses at the same time are counted too", async ({ served, address }) => {
+test("guesses at the same time are counted too", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const answers = await Promise.all(Array.from({ length: 20 }, () => submit(served, address(), page, { secret: "wrong" })));
   assert.equal(answers.map(({ status }) => status).sort(), [...Array<number>(5).fill(401), ...Array<number>(15).fill(429)]);
 });
 
-add("guesses from many addresses are limited together", async ({ served, address }) => {
+test("guesses from many addresses are limited together", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const answers = await Promise.all(Array.from({ length: 102 }, (_, at) => submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": `198.51.100.${at}` })));
   assert.equal(answers.map(({ status }) => status).sort(), [...Array<number>(100).fill(401), 429, 429]);
 }, { timeoutMs: 60_000 });
 
-add("addresses of one IPv6 network count as one", async ({ served, address }) => {
+test("addresses of one IPv6 network count as one", async ({ served, address }) => {
   const page = await openLogin(served, address());
   for (let at = 0; at < 5; at++) await submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": `2001:db8:1:2::${at}` });
   assert.is((await submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": "2001:db8:1:2:ffff::1" })).status, 429);
   assert.is((await submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": "2001:db8:1:3::1" })).status, 401);
 });
 
-add("right secrets are not counted", async ({ served, address }) => {
+test("right secrets are not counted", async ({ served, address }) => {
   const page = await openLogin(served, address());
   for (let at = 0; at < 8; at++) assert.is((await submit(served, address(), page, { secret: served.secret })).status, 302);
 });
 
-add("a form that another site sends is refused: it has no cookie, or not the form's", async ({ served, address }) => {
+test("a form that another site sends is refused: it has no cookie, or not the form's", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const other = await openLogin(served, address());
   const attempts = [{ ...page, cookie: "" }, { ...page, cookie: other.cookie }, { ...page, csrf: "" }, { ...page, csrf: other.csrf }, { ...page, cookie: `${page.cookie}; ${other.cookie}` }];
@@ -175,12 +175,12 @@ add("a form that another site sends is refused: it has no cookie, or not the for
   assert.is((await submit(served, address(), page, { secret: served.secret })).status, 302);
 });
 
-add("a form of one request cannot be sent for another", async ({ served, address }) => {
+test("a form of one request cannot be sent for another", async ({ served, address }) => {
   const page = await openLogin(served, address());
   assert.is((await submit(served, address({ state: "s2" }), page, { secret: served.secret })).status, 403);
 });
 
-add("the cookie serves all tabs, and only this host over https can set it", async ({ served, address }) => {
+test("the cookie serves all tabs, and only this host over https can set it", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const second = await openLogin(served, address({ state: "s2" }), page.cookie);
   assert.is(second.cookie, page.cookie);
@@ -188,30 +188,30 @@ add("the cookie serves all tabs, and only this host over https can set it", asyn
   assert.match(page.headers.get("set-cookie") ?? "", /^__Host-toolsrv-login=[\w-]{32}; Max-Age=\d+; Path=\/; Secure; HttpOnly; SameSite=Strict$/);
 });
 
-add("a form from a foreign origin does not reach the page", async ({ served, address }) => {
+test("a form from a foreign origin does not reach the page", async ({ served, address }) => {
   const page = await openLogin(served, address());
   assert.is((await submit(served, address(), page, { secret: served.secret }, { origin: "https://evil.example" })).status, 403);
   assert.is((await submit(served, address(), page, { secret: served.secret }, { origin: "null" })).status, 403);
 });
 
-add("cancelling tells the client so", async ({ served, address }) => {
+test("cancelling tells the client so", async ({ served, address }) => {
   const answer = await submit(served, address(), await openLogin(served, address()), { action: "cancel" });
   const back = new URL(answer.headers.get("location") ?? "");
   assert.equal([back.searchParams.get("error"), back.searchParams.get("state"), back.searchParams.get("iss")], ["access_denied", "s1", PUBLIC]);
 });
 
-add("a name cannot bring markup or other text direction into the page", async ({ served, address }) => {
+test("a name cannot bring markup or other text direction into the page", async ({ served, address }) => {
   const { html } = await openLogin(served, address({ state: `"><script>alert(1)</script>` }));
   assert.not.match(html, /<script|<img|\u202e|\u0000/i);
   assert.match(html, /&#60;img src=x onerror=&#34;alert\(1\)&#34;&#62;&#38;/);
 }, { metadata: { client_name: `<img src=x onerror="alert(1)">&\u202e\u0000` } });
 
-add("the page names the server, the client, and the host that the browser goes to", async ({ served, address }) => {
+test("the page names the server, the client, and the host that the browser goes to", async ({ served, address }) => {
   const { html } = await openLogin(served, address());
   assert.match(text(html), /Log in to Support search Test client asks to use the tools of this server for you\. After the login your browser goes to 127\.0\.0\.1:33418/);
 });
 
-add("the page works without scripts and cannot be framed or made to load anything", async ({ served, address }) => {
+test("the page works without scripts and cannot be framed or made to load anything", async ({ served, address }) => {
   const { html, headers } = await openLogin(served, address());
   const csp = headers.get("content-security-policy") ?? "";
   assert.match(csp, /default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' http:\/\/127\.0\.0\.1:33418$/);
@@ -223,7 +223,7 @@ add("the page works without scripts and cannot be framed or made to load anythin
   assert.match(html, /<label for="secret">Access secret<\/label>/);
 });
 
-add("a private-use scheme of a known host is served, and the page may lead there", async ({ served, address }) => {
+test("a private-use scheme of a known host is served, and the page may lead there", async ({ served, address }) => {
   const uri = "cursor://anysphere.cursor-mcp/oauth/callback";
   const page = await openLogin(served, address({ redirect_uri: uri }));
   assert.match(page.headers.get("content-security-policy") ?? "", /form-action 'self' cursor:$/);
@@ -231,15 +231,15 @@ add("a private-use scheme of a known host is served, and the page may lead there
   assert.match(back.headers.get("location") ?? "", /^cursor:\/\/anysphere\.cursor-mcp\/oauth\/callback\?code=tsac_/);
 }, { metadata: { redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] } });
 
-add("a form that is too large or of another type is refused", async ({ served, address }) => {
+test("a form that is too large or of another type is refused", async ({ served, address }) => {
   const page = await openLogin(served, address());
   assert.is((await submit(served, address(), page, { secret: "x".repeat(70_000) })).status, 413);
   const json = await served.fetch(address(), { method: "POST", headers: { "content-type": "application/json", cookie: page.cookie }, body: "{}" });
   assert.is(json.status, 400);
 });
 
-add("other methods get 405", async ({ served, address }) => {
+test("other methods get 405", async ({ served, address }) => {
   assert.is((await served.fetch(address(), { method: "DELETE" })).status, 405);
 });
 
-test.run();
+all.run();

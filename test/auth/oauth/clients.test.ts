@@ -5,9 +5,9 @@ import { FetchFailed, type FetchPublicJson } from "../../../runtime/auth/oauth/p
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, CALLBACK, errorOf, fullLogin, logIn, openLogin, pkce, postForm, PUBLIC, refresh, registered, serveOauth, type Params, type ServedOauth, type ServedOptions, type Tokens } from "./served-oauth.js";
 
-const test = suite("oauth: clients");
+const all = suite("oauth: clients");
 
-const add = (name: string, body: (served: ServedOauth) => Promise<void>, options: () => ServedOptions = () => ({})): void => test(name, async () => {
+const test = (name: string, body: (served: ServedOauth) => Promise<void>, options: () => ServedOptions = () => ({})): void => all(name, async () => {
   const served = await serveOauth(options());
   try {
     await body(served);
@@ -22,7 +22,7 @@ const register = (served: ServedOauth, body: unknown, headers = {}): Promise<Res
 
 // ---- registration
 
-add("a public client gets an id and no secret", async (served) => {
+test("a public client gets an id and no secret", async (served) => {
   const answer = await register(served, { redirect_uris: [CALLBACK], token_endpoint_auth_method: "none", client_name: "A" });
   assert.is(answer.status, 201);
   const { client_id: id, client_id_issued_at: at, ...rest } = (await answer.json()) as { client_id: string; client_id_issued_at: number };
@@ -32,7 +32,7 @@ add("a public client gets an id and no secret", async (served) => {
   assert.is(answer.headers.get("cache-control"), "no-store");
 });
 
-add("a client that names no method gets a secret, as RFC 7591 says", async (served) => {
+test("a client that names no method gets a secret, as RFC 7591 says", async (served) => {
   const answer = (await (await register(served, { redirect_uris: [CALLBACK] })).json()) as { client_secret: string; token_endpoint_auth_method: string; client_secret_expires_at: number };
   assert.match(answer.client_secret, /^tscs_/);
   assert.equal([answer.token_endpoint_auth_method, answer.client_secret_expires_at], ["client_secret_basic", 0]);
@@ -52,9 +52,9 @@ const REFUSED: readonly (readonly [what: string, body: unknown, error: string])[
   ["no JSON", "{", "invalid_client_metadata"],
   ["a name that is no text", { redirect_uris: [CALLBACK], client_name: 5 }, "invalid_client_metadata"],
 ];
-for (const [what, body, error] of REFUSED) add(`a registration with ${what} is refused: ${error}`, async (served) => assert.is(await errorOf(await register(served, body)), `400 ${error}`));
+for (const [what, body, error] of REFUSED) test(`a registration with ${what} is refused: ${error}`, async (served) => assert.is(await errorOf(await register(served, body)), `400 ${error}`));
 
-add("an address may register ten clients in an hour", async (served) => {
+test("an address may register ten clients in an hour", async (served) => {
   for (let at = 0; at < 10; at++) assert.is((await register(served, { redirect_uris: [CALLBACK] })).status, 201);
   const refused = await register(served, { redirect_uris: [CALLBACK] });
   assert.ok(Number(refused.headers.get("retry-after")) > 3000);
@@ -64,13 +64,13 @@ add("an address may register ten clients in an hour", async (served) => {
   assert.is((await register(served, { redirect_uris: [CALLBACK] })).status, 201);
 });
 
-add("a registration of more than 64 KiB is refused", async (served) => assert.is((await register(served, { redirect_uris: [CALLBACK], client_name: "x".repeat(70_000) })).status, 413));
+test("a registration of more than 64 KiB is refused", async (served) => assert.is((await register(served, { redirect_uris: [CALLBACK], client_name: "x".repeat(70_000) })).status, 413));
 
 // ---- credentials at the token endpoint
 
 const METHODS = ["none", "client_secret_post", "client_secret_basic"] as const;
 for (const method of METHODS) {
-  add(`a client that registered with ${method} gets tokens with every method it can use`, async (served) => {
+  test(`a client that registered with ${method} gets tokens with every method it can use`, async (served) => {
     const { client_id: id, client_secret: secret } = await registered(served, { token_endpoint_auth_method: method });
     const ways: { params: Params; headers: Record<string, string> }[] = secret === undefined
       ? [{ params: { client_id: id }, headers: {} }, { params: { client_id: id, client_secret: "never given" }, headers: {} }]
@@ -86,7 +86,7 @@ for (const method of METHODS) {
   });
 }
 
-add("a client with a secret that sends none, or a wrong one, is invalid_client", async (served) => {
+test("a client with a secret that sends none, or a wrong one, is invalid_client", async (served) => {
   const { client_id: id, client_secret: secret = "" } = await registered(served, { token_endpoint_auth_method: "client_secret_post" });
   const ask = (params: Params, headers = {}): Promise<Response> => postForm(served, "/oauth/token", { grant_type: "refresh_token", refresh_token: "x", ...params }, headers);
   assert.is(await errorOf(await ask({ client_id: id })), "401 invalid_client");
@@ -99,14 +99,14 @@ add("a client with a secret that sends none, or a wrong one, is invalid_client",
   assert.is(await errorOf(await ask({ client_id: id, client_secret: secret }, { authorization: `Basic ${btoa(`${id}:${secret}`)}` })), "400 invalid_request");
 });
 
-add("a client that was forgotten is invalid_client, so that it registers anew", async (served) => {
+test("a client that was forgotten is invalid_client, so that it registers anew", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   served.advance(401 * 86_400_000);
   assert.is(await errorOf(await refresh(served, clientId, tokens.refresh_token)), "401 invalid_client");
   assert.match(await served.log(), /step=token client=tscl_\S+ .*"invalid_client: .*registers anew/);
 });
 
-add("a parameter that is there twice is refused, also one that is written in two ways", async (served) => {
+test("a parameter that is there twice is refused, also one that is written in two ways", async (served) => {
   const { client_id: id } = await registered(served);
   for (const body of [`grant_type=refresh_token&grant_type=refresh_token&client_id=${id}`, `grant_type=refresh_token&client_id=${id}&%63lient_id=x`]) {
     const answer = await served.fetch(`${PUBLIC}/oauth/token`, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body });
@@ -114,19 +114,19 @@ add("a parameter that is there twice is refused, also one that is written in two
   }
 });
 
-add("a body that is no form is refused", async (served) => {
+test("a body that is no form is refused", async (served) => {
   const answer = await served.fetch(`${PUBLIC}/oauth/token`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ grant_type: "refresh_token" }) });
   assert.is(await errorOf(answer), "400 invalid_request");
 });
 
-add("other grants are refused: password, client_credentials, jwt-bearer without an identity provider", async (served) => {
+test("other grants are refused: password, client_credentials, jwt-bearer without an identity provider", async (served) => {
   const { client_id: id } = await registered(served);
   for (const grant of ["password", "client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer", "implicit"]) {
     assert.is(await errorOf(await postForm(served, "/oauth/token", { grant_type: grant, client_id: id })), "400 unsupported_grant_type", grant);
   }
 });
 
-add("a page of any origin may read metadata, register and get tokens", async (served) => {
+test("a page of any origin may read metadata, register and get tokens", async (served) => {
   const headers = { origin: "https://inspector.example" };
   for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp"]) {
     const answer = await served.fetch(PUBLIC + path, { headers });
@@ -140,7 +140,7 @@ add("a page of any origin may read metadata, register and get tokens", async (se
   }
 });
 
-add("the metadata has what hosts look for", async (served) => {
+test("the metadata has what hosts look for", async (served) => {
   const resource = (await (await served.fetch(`${PUBLIC}/.well-known/oauth-protected-resource/mcp`)).json()) as object;
   assert.equal(resource, { resource: `${PUBLIC}/mcp`, authorization_servers: [PUBLIC], bearer_methods_supported: ["header"], scopes_supported: ["mcp"], resource_name: "Support search" });
   const metadata = (await (await served.fetch(`${PUBLIC}/.well-known/oauth-authorization-server`)).json()) as { [name: string]: unknown };
@@ -175,7 +175,7 @@ function site(document: object | null): Site {
 
 const documented = (name: string, document: object | null, body: (served: ServedOauth, site: Site) => Promise<void>): void => {
   let own: Site;
-  add(name, (served) => body(served, own), () => (own = site(document)).options);
+  test(name, (served) => body(served, own), () => (own = site(document)).options);
 };
 
 documented("a client that a metadata document describes logs in, refreshes and revokes without registering", {}, async (served, { asked }) => {
@@ -318,4 +318,4 @@ documented("a new key is fetched once, and an unknown one does not make the serv
   assert.is(asked.filter((url) => url === KEYS).length, 2);
 });
 
-test.run();
+all.run();

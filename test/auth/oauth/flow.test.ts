@@ -5,9 +5,9 @@ import * as assert from "uvu/assert";
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, call, CALLBACK, errorOf, fullLogin, logIn, pkce, postForm, PUBLIC, refresh, registered, RESOURCE, serveOauth, type ServedOauth, type Tokens } from "./served-oauth.js";
 
-const test = suite("oauth: from registration to revocation");
+const all = suite("oauth: from registration to revocation");
 
-const add = (name: string, body: (served: ServedOauth) => Promise<void>): void => test(name, async () => {
+const test = (name: string, body: (served: ServedOauth) => Promise<void>): void => all(name, async () => {
   const served = await serveOauth();
   try {
     await body(served);
@@ -28,7 +28,7 @@ async function withCode(served: ServedOauth, params = {}): Promise<{ readonly id
 const exchange = (served: ServedOauth, { id, code, verifier }: { id: string; code: string; verifier: string }, more = {}): Promise<Response> =>
   postForm(served, "/oauth/token", { grant_type: "authorization_code", client_id: id, code, code_verifier: verifier, redirect_uri: CALLBACK, ...more });
 
-add("a client registers, logs in, exchanges the code, calls, refreshes and revokes", async (served) => {
+test("a client registers, logs in, exchanges the code, calls, refreshes and revokes", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   assert.is(tokens.token_type, "Bearer");
   assert.is(tokens.expires_in, 3600);
@@ -44,13 +44,13 @@ add("a client registers, logs in, exchanges the code, calls, refreshes and revok
   assert.is(await errorOf(await refresh(served, clientId, second.refresh_token)), "400 invalid_grant");
 });
 
-add("without a token, POST /mcp is 401 and names the metadata of the resource", async (served) => {
+test("without a token, POST /mcp is 401 and names the metadata of the resource", async (served) => {
   const answer = await call(served, null);
   assert.is(answer.status, 401);
   assert.is(answer.headers.get("www-authenticate"), `Bearer resource_metadata="${PUBLIC}/.well-known/oauth-protected-resource"`);
 });
 
-add("with an unknown token, the challenge says invalid_token", async (served) => {
+test("with an unknown token, the challenge says invalid_token", async (served) => {
   for (const token of ["x", `tsat_${"A".repeat(43)}`, "a b"]) {
     const answer = await call(served, token);
     assert.is(answer.status, 401);
@@ -58,18 +58,18 @@ add("with an unknown token, the challenge says invalid_token", async (served) =>
   }
 });
 
-add("a token in the query is not a credential", async (served) => {
+test("a token in the query is not a credential", async (served) => {
   const { tokens } = await fullLogin(served);
   assert.is((await call(served, null, `/mcp?access_token=${tokens.access_token}`)).status, 401);
 });
 
-add("a refresh token is no access token, and the other way round", async (served) => {
+test("a refresh token is no access token, and the other way round", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   assert.is((await call(served, tokens.refresh_token)).status, 401);
   assert.is(await errorOf(await refresh(served, clientId, tokens.access_token)), "400 invalid_grant");
 });
 
-add("each login is a principal of its own", async (served) => {
+test("each login is a principal of its own", async (served) => {
   const [a, b] = [await fullLogin(served), await fullLogin(served)];
   const ids = await Promise.all([a, b].map(async ({ tokens }) => ((await (await call(served, tokens.access_token)).json()) as { id: string }).id));
   assert.is.not(ids[0], ids[1]);
@@ -77,26 +77,26 @@ add("each login is a principal of its own", async (served) => {
   assert.is(((await (await call(served, again.access_token)).json()) as { id: string }).id, ids[0]);
 });
 
-add("an access token ends after an hour", async (served) => {
+test("an access token ends after an hour", async (served) => {
   const { tokens } = await fullLogin(served);
   assert.is((await call(served, tokens.access_token)).status, 200);
   served.advance(3_600_000);
   assert.is((await call(served, tokens.access_token)).status, 401);
 });
 
-add("a refresh token ends after 30 days", async (served) => {
+test("a refresh token ends after 30 days", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   served.advance(30 * 86_400_000);
   assert.is(await errorOf(await refresh(served, clientId, tokens.refresh_token)), "400 invalid_grant");
 });
 
-add("a code ends after a minute", async (served) => {
+test("a code ends after a minute", async (served) => {
   const login = await withCode(served);
   served.advance(60_000);
   assert.is(await errorOf(await exchange(served, login)), "400 invalid_grant");
 });
 
-add("a code that is used twice ends the login", async (served) => {
+test("a code that is used twice ends the login", async (served) => {
   const login = await withCode(served);
   const tokens = (await (await exchange(served, login)).json()) as Tokens;
   assert.is(await errorOf(await exchange(served, login)), "400 invalid_grant");
@@ -105,7 +105,7 @@ add("a code that is used twice ends the login", async (served) => {
   assert.match((await served.log()), /an oauth login was ended .*an authorization code was used twice/);
 });
 
-add("a wrong verifier, client or redirect address gets nothing and does not use up the code", async (served) => {
+test("a wrong verifier, client or redirect address gets nothing and does not use up the code", async (served) => {
   const login = await withCode(served);
   const { client_id: other } = await registered(served);
   assert.is(await errorOf(await exchange(served, { ...login, verifier: pkce().verifier })), "400 invalid_grant");
@@ -116,7 +116,7 @@ add("a wrong verifier, client or redirect address gets nothing and does not use 
   assert.is((await exchange(served, login)).status, 200);
 });
 
-add("a missing resource means the one there is; a wrong one is refused before a code is used or a token rotated", async (served) => {
+test("a missing resource means the one there is; a wrong one is refused before a code is used or a token rotated", async (served) => {
   const login = await withCode(served, { resource: undefined });
   for (const resource of ["https://other.example/mcp", `${PUBLIC}/other`, "mcp", `${RESOURCE}?x=1`]) {
     assert.is(await errorOf(await exchange(served, login, { resource })), "400 invalid_target", resource);
@@ -128,7 +128,7 @@ add("a missing resource means the one there is; a wrong one is refused before a 
   }
 });
 
-add("a refresh token comes without offline_access, which is granted when asked for", async (served) => {
+test("a refresh token comes without offline_access, which is granted when asked for", async (served) => {
   const { tokens } = await fullLogin(served);
   assert.is(tokens.scope, "mcp");
   const login = await withCode(served, { scope: "mcp offline_access other" });
@@ -137,7 +137,7 @@ add("a refresh token comes without offline_access, which is granted when asked f
   assert.ok(asked.refresh_token !== undefined && tokens.refresh_token !== undefined);
 });
 
-add("a refresh whose answer was lost is repeated and gets the same refresh token", async (served) => {
+test("a refresh whose answer was lost is repeated and gets the same refresh token", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   const lost = (await (await refresh(served, clientId, tokens.refresh_token)).json()) as Tokens;
   served.advance(86_400_000);
@@ -148,7 +148,7 @@ add("a refresh whose answer was lost is repeated and gets the same refresh token
   assert.is((await refresh(served, clientId, again.refresh_token)).status, 200);
 });
 
-add("twenty refreshes at once all work and lead to one refresh token", async (served) => {
+test("twenty refreshes at once all work and lead to one refresh token", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(served, clientId, tokens.refresh_token)));
   const all = await Promise.all(answers.map(async (answer) => (await answer.json()) as Tokens));
@@ -156,7 +156,7 @@ add("twenty refreshes at once all work and lead to one refresh token", async (se
   for (const one of all) assert.is((await call(served, one.access_token)).status, 200);
 });
 
-add("a refresh token that is used after its successor ends the login", async (served) => {
+test("a refresh token that is used after its successor ends the login", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   const second = (await (await refresh(served, clientId, tokens.refresh_token)).json()) as Tokens;
   const third = (await (await refresh(served, clientId, second.refresh_token)).json()) as Tokens;
@@ -166,14 +166,14 @@ add("a refresh token that is used after its successor ends the login", async (se
   assert.match((await served.log()), /a refresh token was used after its successor/);
 });
 
-add("a refresh token belongs to its client", async (served) => {
+test("a refresh token belongs to its client", async (served) => {
   const { clientId, tokens } = await fullLogin(served);
   const { client_id: other } = await registered(served);
   assert.is(await errorOf(await refresh(served, other, tokens.refresh_token)), "400 invalid_grant");
   assert.is((await refresh(served, clientId, tokens.refresh_token)).status, 200);
 });
 
-add("a revocation ends one login and no other, and only for its client", async (served) => {
+test("a revocation ends one login and no other, and only for its client", async (served) => {
   const [a, b] = [await fullLogin(served), await fullLogin(served)];
   const revokeAs = (id: string, token: string): Promise<Response> => postForm(served, "/oauth/revoke", { client_id: id, token });
   assert.is((await revokeAs(b.clientId, a.tokens.refresh_token)).status, 200);
@@ -184,14 +184,14 @@ add("a revocation ends one login and no other, and only for its client", async (
   assert.is((await call(served, b.tokens.access_token)).status, 200);
 });
 
-add("a revocation needs a client that is known; what it names may be anything", async (served) => {
+test("a revocation needs a client that is known; what it names may be anything", async (served) => {
   const { client_id: id } = await registered(served);
   assert.is(await errorOf(await postForm(served, "/oauth/revoke", { client_id: "tscl_none", token: "x" })), "401 invalid_client");
   assert.is(await errorOf(await postForm(served, "/oauth/revoke", { token: "x" })), "401 invalid_client");
   assert.is((await postForm(served, "/oauth/revoke", { client_id: id, token: "x" })).status, 200);
 });
 
-add("the access secret and every token are stored as hashes only", async (served) => {
+test("the access secret and every token are stored as hashes only", async (served) => {
   const { clientId, tokens, code } = await fullLogin(served);
   const { client_secret: secret = "" } = await registered(served, { token_endpoint_auth_method: "client_secret_post" });
   const second = (await (await refresh(served, clientId, tokens.refresh_token)).json()) as Tokens;
@@ -202,7 +202,7 @@ add("the access secret and every token are stored as hashes only", async (served
   }
 });
 
-add("no token, code or secret is ever logged", async (served) => {
+test("no token, code or secret is ever logged", async (served) => {
   const { clientId, tokens, code, verifier } = await fullLogin(served);
   await exchange(served, { id: clientId, code, verifier });
   await refresh(served, "tscl_none", tokens.refresh_token);
@@ -226,4 +226,4 @@ test("the secret is written once, for its owner alone, and not again at the next
   await second.stop();
 });
 
-test.run();
+all.run();

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { suite } from "../../lib/suite.js";
 import { call, errorOf, postForm, PUBLIC, registered, RESOURCE, serveOauth, type Params, type ServedOauth, type Tokens } from "./served-oauth.js";
 
-const test = suite("oauth: assertions of an identity provider");
+const all = suite("oauth: assertions of an identity provider");
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const ISSUER = "https://idp.example";
 
@@ -17,7 +17,7 @@ let jwksUrl = "";
 let isDown = false;
 let fetches = 0;
 
-test.before(async () => {
+all.before(async () => {
   keys = await generateKeyPair("ES256", { extractable: true });
   other = (await generateKeyPair("ES256")).privateKey;
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "ES256" };
@@ -28,7 +28,7 @@ test.before(async () => {
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
   jwksUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/jwks`;
 });
-test.after(() => void provider.close());
+all.after(() => void provider.close());
 
 interface Setup {
   readonly served: ServedOauth;
@@ -37,7 +37,7 @@ interface Setup {
   readonly ask: (assertion: string, more?: Params) => Promise<Response>;
 }
 
-const add = (name: string, body: (setup: Setup) => Promise<void>): void => test(name, async () => {
+const test = (name: string, body: (setup: Setup) => Promise<void>): void => all(name, async () => {
   const served = await serveOauth({ extra: { idJag: { issuer: ISSUER, jwksUrl, algorithms: ["RS256", "ES256"], principalClaim: "sub", claimsPrefix: "https://co.example/" } } });
   try {
     const { client_id: id, client_secret: secret = "" } = await registered(served, { token_endpoint_auth_method: "client_secret_post", redirect_uris: undefined, grant_types: [GRANT] });
@@ -56,7 +56,7 @@ function jag(clientId: string, claims: { readonly [name: string]: unknown } = {}
   return new SignJWT(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))).setProtectedHeader({ alg: "ES256", kid, ...(typ === null ? {} : { typ }) }).sign(key);
 }
 
-add("an assertion gives a token whose principal is the user, with the claims of the identity provider", async ({ served, id, ask }) => {
+test("an assertion gives a token whose principal is the user, with the claims of the identity provider", async ({ served, id, ask }) => {
   const answer = await ask(await jag(id));
   assert.is(answer.status, 200);
   const tokens = (await answer.json()) as Tokens;
@@ -66,7 +66,7 @@ add("an assertion gives a token whose principal is the user, with the claims of 
   assert.equal(principal.claims["roles"], ["analyst"]);
 });
 
-add("two logins of one user are one principal", async ({ served, id, ask }) => {
+test("two logins of one user are one principal", async ({ served, id, ask }) => {
   const ids = await Promise.all([1, 2].map(async () => {
     const { access_token: token } = (await (await ask(await jag(id))).json()) as Tokens;
     return ((await (await call(served, token)).json()) as { id: string }).id;
@@ -74,7 +74,7 @@ add("two logins of one user are one principal", async ({ served, id, ask }) => {
   assert.equal(ids, ["ada", "ada"]);
 });
 
-add("an assertion without resource is for the one there is", async ({ id, ask }) => {
+test("an assertion without resource is for the one there is", async ({ id, ask }) => {
   for (const resource of [undefined, RESOURCE, [RESOURCE], `${PUBLIC}/`]) assert.is((await ask(await jag(id, { resource }))).status, 200, String(resource));
 });
 
@@ -96,7 +96,7 @@ const WRONG: readonly (readonly [what: string, claims: { readonly [name: string]
   ["an empty user", { sub: "" }, /no claim sub/],
 ];
 for (const [what, claims, problem] of WRONG) {
-  add(`an assertion with ${what} is refused`, async ({ id, ask }) => {
+  test(`an assertion with ${what} is refused`, async ({ id, ask }) => {
     const answer = await ask(await jag(id, claims));
     const body = (await answer.json()) as { error: string; error_description: string };
     assert.equal([answer.status, body.error], [400, "invalid_grant"]);
@@ -104,32 +104,32 @@ for (const [what, claims, problem] of WRONG) {
   });
 }
 
-add("an assertion for another resource is refused, and so is a request for one", async ({ id, ask }) => {
+test("an assertion for another resource is refused, and so is a request for one", async ({ id, ask }) => {
   assert.is(await errorOf(await ask(await jag(id, { resource: "https://other.example/mcp" }))), "400 invalid_target");
   assert.is(await errorOf(await ask(await jag(id, { resource: [RESOURCE, "https://other.example/mcp"] }))), "400 invalid_target");
   assert.is(await errorOf(await ask(await jag(id, { resource: 5 }))), "400 invalid_grant");
   assert.is(await errorOf(await ask(await jag(id), { resource: "https://other.example/mcp" })), "400 invalid_target");
 });
 
-add("an assertion is used once, also by two requests at the same time", async ({ id, ask }) => {
+test("an assertion is used once, also by two requests at the same time", async ({ id, ask }) => {
   const assertion = await jag(id);
   const answers = await Promise.all([ask(assertion), ask(assertion), ask(assertion)]);
   assert.equal(answers.map(({ status }) => status).sort(), [200, 400, 400]);
   assert.match(await (await ask(assertion)).text(), /used before/);
 });
 
-add("a refused assertion is not used up", async ({ id, secret, ask }) => {
+test("a refused assertion is not used up", async ({ id, secret, ask }) => {
   const assertion = await jag(id);
   assert.is(await errorOf(await ask(assertion, { resource: "https://other.example/mcp" })), "400 invalid_target");
   assert.is(await errorOf(await ask(assertion, { client_secret: `${secret}x` })), "401 invalid_client");
   assert.is((await ask(assertion)).status, 200);
 });
 
-add("only an ID-JAG is an assertion: an id token or an access token of the same issuer is none", async ({ id, ask }) => {
+test("only an ID-JAG is an assertion: an id token or an access token of the same issuer is none", async ({ id, ask }) => {
   for (const typ of ["JWT", "at+jwt", null]) assert.is(await errorOf(await ask(await jag(id, {}, { typ }))), "400 invalid_grant", String(typ));
 });
 
-add("a signature by another key, HS256 with the public key, and none are refused", async ({ id, ask }) => {
+test("a signature by another key, HS256 with the public key, and none are refused", async ({ id, ask }) => {
   const claims = { iss: ISSUER, sub: "ada", aud: PUBLIC, client_id: id, jti: "x", iat: now(), exp: now() + 300 };
   const publicKey = new TextEncoder().encode(JSON.stringify(await exportJWK(keys.publicKey)));
   const forged = [
@@ -142,12 +142,12 @@ add("a signature by another key, HS256 with the public key, and none are refused
   for (const assertion of forged) assert.is(await errorOf(await ask(assertion)), "400 invalid_grant");
 });
 
-add("a client that does not authenticate may not use it", async ({ served }) => {
+test("a client that does not authenticate may not use it", async ({ served }) => {
   const { client_id: id } = await registered(served);
   assert.is(await errorOf(await postForm(served, "/oauth/token", { grant_type: GRANT, client_id: id, assertion: await jag(id) })), "400 unauthorized_client");
 });
 
-add("unknown keys do not make the server fetch again and again; keys that cannot be fetched are 503", async ({ id, ask }) => {
+test("unknown keys do not make the server fetch again and again; keys that cannot be fetched are 503", async ({ id, ask }) => {
   await ask(await jag(id));
   const before = fetches;
   await Promise.all(Array.from({ length: 20 }, async (_, at) => ask(await jag(id, {}, { kid: `k${at + 2}` }))));
@@ -164,10 +164,10 @@ test("without the identity provider's keys the answer is 503, and the log says w
   await served.stop();
 });
 
-add("the metadata names the grant and its profile", async ({ served }) => {
+test("the metadata names the grant and its profile", async ({ served }) => {
   const metadata = (await (await served.fetch(`${PUBLIC}/.well-known/oauth-authorization-server`)).json()) as { grant_types_supported: string[]; authorization_grant_profiles_supported: string[] };
   assert.ok(metadata.grant_types_supported.includes(GRANT));
   assert.equal(metadata.authorization_grant_profiles_supported, ["urn:ietf:params:oauth:grant-profile:id-jag"]);
 });
 
-test.run();
+all.run();

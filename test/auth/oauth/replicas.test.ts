@@ -7,14 +7,14 @@ import { suite } from "../../lib/suite.js";
 import { NO_REDIS, startRedis, type RedisServer } from "../../lib/redis-server.js";
 import { authorizeAddress, call, CALLBACK, errorOf, fullLogin, openLogin, pkce, postForm, refresh, registered, serveOauth, submit, type ServedOauth, type Tokens } from "./served-oauth.js";
 
-const test = suite("oauth: two replicas");
+const all = suite("oauth: two replicas");
 
-const add = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: RedisServer) => Promise<void>): void => {
+const test = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: RedisServer) => Promise<void>): void => {
   if (NO_REDIS !== null) {
-    test.skip(name, NO_REDIS);
+    all.skip(name, NO_REDIS);
     return;
   }
-  test(name, async () => {
+  all(name, async () => {
     const redis = await startRedis();
     const store = { kind: "redis", url: redis.url } as const;
     const [a, b] = await Promise.all([serveOauth({ store }), serveOauth({ store })]);
@@ -31,12 +31,12 @@ const add = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: RedisSe
 /** The replica that wrote the secret. */
 const owner = (a: ServedOauth, b: ServedOauth): readonly [ServedOauth, ServedOauth] => (a.secret === "" ? [b, a] : [a, b]);
 
-add("one of two replicas that start at once writes the secret", async (a, b) => {
+test("one of two replicas that start at once writes the secret", async (a, b) => {
   assert.equal([a, b].filter(({ secret }) => secret !== "").length, 1);
   assert.equal([a, b].filter(({ stateFolder }) => existsSync(join(stateFolder, "access-secret.once"))).length, 1);
 });
 
-add("a login on one is a login on the other: page, form, code and token may each meet another replica", async (one, two) => {
+test("a login on one is a login on the other: page, form, code and token may each meet another replica", async (one, two) => {
   const [a, b] = owner(one, two);
   const { client_id: id } = await registered(a);
   const { verifier, challenge } = pkce();
@@ -48,7 +48,7 @@ add("a login on one is a login on the other: page, form, code and token may each
   for (const replica of [a, b]) assert.is((await call(replica, tokens.access_token)).status, 200);
 });
 
-add("a login, a refresh on both at once, and a revocation: both serve, then both refuse", async (one, two) => {
+test("a login, a refresh on both at once, and a revocation: both serve, then both refuse", async (one, two) => {
   const [a, b] = owner(one, two);
   const { clientId, tokens } = await fullLogin(a);
   assert.is((await call(b, tokens.access_token)).status, 200);
@@ -65,7 +65,7 @@ add("a login, a refresh on both at once, and a revocation: both serve, then both
   }
 });
 
-add("a code that is used on both at once gives tokens once, and they end", async (one, two) => {
+test("a code that is used on both at once gives tokens once, and they end", async (one, two) => {
   const [a, b] = owner(one, two);
   const { client_id: id } = await registered(a);
   const { verifier, challenge } = pkce();
@@ -77,7 +77,7 @@ add("a code that is used on both at once gives tokens once, and they end", async
   for (const replica of [a, b]) assert.is((await call(replica, tokens.access_token)).status, 401);
 });
 
-add("wrong secrets count on both", async (one, two) => {
+test("wrong secrets count on both", async (one, two) => {
   const [a, b] = owner(one, two);
   const { client_id: id } = await registered(a);
   const address = authorizeAddress(id, pkce().challenge);
@@ -87,7 +87,7 @@ add("wrong secrets count on both", async (one, two) => {
   assert.equal(statuses, [401, 401, 401, 401, 401, 429]);
 });
 
-add("everything is stored as hashes", async (one, two, redis) => {
+test("everything is stored as hashes", async (one, two, redis) => {
   const [a] = owner(one, two);
   const { clientId, tokens, code } = await fullLogin(a);
   await refresh(a, clientId, tokens.refresh_token);
@@ -96,7 +96,7 @@ add("everything is stored as hashes", async (one, two, redis) => {
   for (const kept of [a.secret, code, tokens.access_token, tokens.refresh_token]) assert.not(stored.includes(kept));
 });
 
-add("while Redis is away every answer is 503, and after it is back logins work again", async (one, two, redis) => {
+test("while Redis is away every answer is 503, and after it is back logins work again", async (one, two, redis) => {
   const [a] = owner(one, two);
   const { clientId, tokens } = await fullLogin(a);
   await redis.kill();
@@ -114,7 +114,7 @@ add("while Redis is away every answer is 503, and after it is back logins work a
   assert.match(await a.log(), /the login store does not work; requests are answered 503/);
 });
 
-add("a Redis that hangs in the middle of a refresh is 503, and the refresh can be repeated", async (one, two, redis) => {
+test("a Redis that hangs in the middle of a refresh is 503, and the refresh can be repeated", async (one, two, redis) => {
   const [a, b] = owner(one, two);
   const { clientId, tokens } = await fullLogin(a);
   redis.freeze();
@@ -127,7 +127,7 @@ add("a Redis that hangs in the middle of a refresh is 503, and the refresh can b
   assert.is((await refresh(a, clientId, ((await answer.json()) as Tokens).refresh_token)).status, 200);
 });
 
-test("a Redis that is not there ends the start with exit 3, without its password", async () => {
+all("a Redis that is not there ends the start with exit 3, without its password", async () => {
   const stateFolder = mkdtempSync(join(tmpdir(), "oauth-none-"));
   const error = await serveOauth({ stateFolder, store: { kind: "redis", url: "redis://user:hunter2@127.0.0.1:1" } }).then(() => null, (reason: unknown) => reason as Error & { exitCode: number });
   assert.is(error?.exitCode, 3);
@@ -135,4 +135,4 @@ test("a Redis that is not there ends the start with exit 3, without its password
   assert.not.match(error?.message ?? "", /hunter2/);
 });
 
-test.run();
+all.run();

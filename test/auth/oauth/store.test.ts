@@ -2,6 +2,7 @@
 import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import * as assert from "uvu/assert";
 import { openRedisStore } from "../../../runtime/auth/oauth/redis-store.js";
 import { openSqliteStore } from "../../../runtime/auth/oauth/sqlite-store.js";
@@ -59,13 +60,13 @@ const next = (name: string, at: number): NextTokens => ({ access: { digest: `acc
 const client = (id: string, at: number) => ({ id, name: "Client", redirectUris: ["https://a.example/cb"], secretDigest: null, createdAt: at });
 
 for (const kind of KINDS) {
-  const test = suite(`oauth store: ${kind.name}`);
+  const each = suite(`oauth store: ${kind.name}`);
   const add = (name: string, body: (store: AuthStore, clock: Clock, other: AuthStore) => Promise<void>, maxClients?: number): void => {
     if (kind.skip !== null) {
-      test.skip(name, kind.skip);
+      each.skip(name, kind.skip);
       return;
     }
-    test(name, async () => {
+    each(name, async () => {
       const clock = new Clock();
       const opened = await kind.start(clock, maxClients);
       const [store, other] = [await opened.open(), await opened.open()];
@@ -245,13 +246,13 @@ for (const kind of KINDS) {
     assert.instance(down, StoreUnavailable);
   });
 
-  test.after(() => kind.stop());
-  test.run();
+  each.after(() => kind.stop());
+  each.run();
 }
 
-const file = suite("oauth store: the SQLite file");
+const test = suite("oauth store: the SQLite file");
 
-file("is 0600 in a folder 0700, also when it was there with another mode", async () => {
+test("is 0600 in a folder 0700, also when it was there with another mode", async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "oauth-file-")), "state");
   const path = join(folder, "authstate.db");
   const store = openSqliteStore(path, Date.now);
@@ -261,7 +262,7 @@ file("is 0600 in a folder 0700, also when it was there with another mode", async
   await store.close();
 });
 
-file("what has expired is deleted", async () => {
+test("what has expired is deleted", async () => {
   const clock = new Clock();
   const store = openSqliteStore(join(mkdtempSync(join(tmpdir(), "oauth-file-")), "a.db"), clock.now);
   await store.addLogin(login("l", clock.at), code("c", clock.at));
@@ -274,9 +275,13 @@ file("what has expired is deleted", async () => {
   await store.close();
 });
 
-file("a file of another program is refused", () => {
+test("a file of another program, or a path that is none, is refused", () => {
   const folder = mkdtempSync(join(tmpdir(), "oauth-file-"));
-  assert.throws(() => openSqliteStore(join(folder, "x", "..", "..", "..", "dev", "null", "a.db"), Date.now), /cannot be opened/);
+  const other = new Database(join(folder, "other.db"));
+  other.exec("CREATE TABLE notes (text TEXT)");
+  other.close();
+  assert.throws(() => openSqliteStore(join(folder, "other.db"), Date.now), /other\.db cannot be opened: its format 0 is not that of this version/);
+  assert.throws(() => openSqliteStore(join(folder, "other.db", "a.db"), Date.now), /cannot be opened: E(NOTDIR|EXIST)/);
 });
 
-file.run();
+test.run();
