@@ -38,11 +38,14 @@ export interface Unproven extends Problem {
   readonly path: string;
 }
 
-/** Certifies the plans of every catalog; `read` gives a file's text, or null where it is missing. */
-export function problemsOf(catalogs: readonly PrintedCatalog[], read: (path: string) => string | null): readonly Unproven[] {
+/**
+ * Certifies the plans of every catalog; `read` gives a file's text, or null where it is missing. `readCatalog` is for
+ * who certifies many texts against one catalog, and must give what `readStockYaml` gives.
+ */
+export function problemsOf(catalogs: readonly PrintedCatalog[], read: (path: string) => string | null, readCatalog: (text: string) => unknown = readStockYaml): readonly Unproven[] {
   return catalogs.flatMap(({ path, catalogText }) => {
     const text = read(path);
-    const { problems } = text === null ? { problems: [{ tool: null, at: null, branch: "plans.ts", guard: "anything, because it is missing," }] } : certifyPrinted(text, readStockYaml(catalogText));
+    const { problems } = text === null ? { problems: [{ tool: null, at: null, branch: "plans.ts", guard: "anything, because it is missing," }] } : certifyPrinted(text, readCatalog(catalogText));
     return problems.map((problem) => ({ ...problem, path }));
   });
 }

@@ -1,9 +1,17 @@
 /** The mutation run: no guard can be removed, weakened or changed in a printed plans.ts without the proof turning red. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { judgeOutput } from "../../generator/cli/commands/build.js";
+import { EXIT } from "../../generator/cli/exit.js";
+import { run } from "../../generator/cli/main.js";
+import type { Host } from "../../generator/host.js";
 import { certifyPrinted } from "../../generator/proof/printed.js";
 import { readStockYaml } from "../../generator/proof/stock-yaml.js";
+import { memoizeLast } from "../../runtime/base/memoize.js";
 import { printed } from "../emit/printed.js";
+import { memoryIo } from "../lib/io.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { compiled } from "../phases/source.js";
@@ -20,18 +28,28 @@ function catalogs(): readonly (readonly [name: string, text: string])[] {
   return [["guarded", GUARDED], ["guarded by document access", ACCESS_GUARDED], ["dated", DATED], ...texts];
 }
 
+/** A folder in memory. */
+function folderOf(files: ReadonlyMap<string, string>): Pick<Host, "read" | "entries"> {
+  const entries = [...files.keys()].sort().map((path) => ({ path, kind: "file" as const }));
+  return { entries: async () => entries, read: async (path) => (files.has(path.slice(5)) ? Buffer.from(files.get(path.slice(5)) ?? "") : null) };
+}
+
 test("no guard can be removed, weakened or changed in a printed plans.ts", async () => {
   let tried = 0;
   const survivors: string[] = [];
+  // As the command does: once for a run.
+  const readOnce = memoizeLast(readStockYaml);
   for (const [name, text] of catalogs()) {
     const { value } = compiled(text, { unfilled: true });
     if (value === null) continue;
-    const catalog = readStockYaml(text);
-    const plans = (await printed(value.plans, value.certificates)).get("plans.ts") ?? "";
-    assert.deepEqual(certifyPrinted(plans, catalog).problems, [], `${name} as printed`);
+    const files = await printed(value.plans, value.certificates);
+    const plans = files.get("plans.ts") ?? "";
+    const judged = (printedPlans: string) => judgeOutput(folderOf(new Map([...files, ["plans.ts", printedPlans]])), "/out", files, [{ path: "plans.ts", catalogText: text }], readOnce);
+    assert.deepEqual([(await judged(plans)).isSame, certifyPrinted(plans, readStockYaml(text)).problems], [true, []], `${name} as printed`);
     for (const { what, text: mutated } of mutationsOf(plans)) {
       tried += 1;
-      if (certifyPrinted(mutated, catalog).certificates !== null) survivors.push(`${name}: ${what}`);
+      const { isSame, drift, unproven } = await judged(mutated);
+      if (isSame || !drift.has("plans.ts") || unproven.length === 0) survivors.push(`${name}: ${what}`);
     }
   }
   assert.deepEqual(survivors, []);
@@ -42,6 +60,28 @@ test("the catalogs made for this run compile, so that their guards are tried", (
   for (const text of [GUARDED, ACCESS_GUARDED, DATED]) assert.notEqual(compiled(text, { unfilled: true }).value, null);
   assert.notEqual(ACCESS_GUARDED, GUARDED);
 });
+
+test("the command itself exits 1 and names what a changed plans.ts does not show", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-mutations-"));
+  writeFileSync(join(folder, "tools.yaml"), GUARDED);
+  const toolsrv = async (...words: readonly string[]) => {
+    const io = memoryIo({ cwd: folder });
+    return { code: await run(words, io), out: io.out(), err: io.err() };
+  };
+  const built = await toolsrv("build", "tools.yaml");
+  assert.equal(built.code, EXIT.OK, built.err);
+  const path = join(folder, "out", "plans.ts");
+  const plans = readFileSync(path, "utf8");
+  const mutations = mutationsOf(plans);
+  for (const at of [0, 0.3, 0.6, 0.99]) {
+    const { what, text } = mutations[Math.floor(at * mutations.length)] ?? assert.fail("no mutation");
+    writeFileSync(path, text);
+    const { code, out } = await toolsrv("build", "tools.yaml", "--check", "--json");
+    const report = JSON.parse(out) as { readonly ok: boolean; readonly drift: readonly string[]; readonly unproven: readonly unknown[] };
+    assert.deepEqual([code, report.ok, report.drift, report.unproven.length > 0], [EXIT.FINDINGS, false, ["plans.ts"], true], what);
+  }
+  rmSync(folder, { recursive: true });
+}, { timeoutMs: 120_000 });
 
 test("a text that Node and the proof could read differently is not certified", async () => {
   const { value } = compiled(GUARDED, { unfilled: true });

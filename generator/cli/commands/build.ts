@@ -9,6 +9,7 @@ import { EXIT } from "../exit.js";
 import { packageRoot, packageVersion } from "../package.js";
 import type { Compilation, Compiled } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
+import type { Host } from "../../host.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import type { BuildInputs, Outcome } from "../../5-emit/build-cache.js";
 import type { TraceInput } from "../../5-emit/trace.js";
@@ -324,12 +325,7 @@ class Build {
 
   async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[]): Promise<number> {
     const { order, io } = this;
-    const { checkOutput } = await import("../../5-emit/check-output.js");
-    const { problemsOf } = await import("../../proof/printed.js");
-    const { drift, foreign, present } = await checkOutput(io.host, out, files);
-    // What was printed has been proven; only other bytes need a proof of their own.
-    const unproven = problemsOf(plans.filter(({ path }) => drift.has(path)), (path) => present.get(path) ?? null);
-    const isSame = drift.size === 0 && foreign.length === 0;
+    const { drift, foreign, unproven, isSame } = await judgeOutput(io.host, out, files, plans);
     // It costs seconds, and an output that differs has to be made anew and checked again anyway.
     if (isSame && !order.typecheck) await this.#typecheck(files);
     if (!order.json) {
@@ -372,6 +368,26 @@ class Build {
     }
     return this.#end(EXIT.OK, { files, foreign });
   }
+}
+
+/** What `--check` finds in an output folder. */
+export interface Judgement {
+  /** Files that differ from what a build would write, as diffs. */
+  readonly drift: ReadonlyMap<string, string>;
+  readonly foreign: readonly string[];
+  readonly unproven: readonly Unproven[];
+  /** Nothing of it: exit code 0, if the types are right. */
+  readonly isSame: boolean;
+}
+
+/** Everything that `--check` decides about the output: its bytes, what imports can reach, and what its plans show. */
+export async function judgeOutput(host: Pick<Host, "read" | "entries">, out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], readCatalog?: (text: string) => unknown): Promise<Judgement> {
+  const { checkOutput } = await import("../../5-emit/check-output.js");
+  const { problemsOf } = await import("../../proof/printed.js");
+  const { drift, foreign, present } = await checkOutput(host, out, files);
+  // What was printed has been proven; only other bytes need a proof of their own.
+  const unproven = problemsOf(plans.filter(({ path }) => drift.has(path)), (path) => present.get(path) ?? null, readCatalog);
+  return { drift, foreign, unproven, isSame: drift.size === 0 && foreign.length === 0 };
 }
 
 /** Whether Node finds the runtime from the output: in a node_modules above it, or as the package that it is part of. */
