@@ -7,6 +7,8 @@ import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
 import { loadTemplates } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
+import { load } from "../../generator/cli/commands/serve.js";
+import { openProgram } from "../../generator/cli/commands/test.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
 import { compile, type CompileOptions } from "../../generator/compile.js";
@@ -85,8 +87,13 @@ test("serve, test, connect and out/ have equal plans, settings, connections and 
   await inFolder(async (folder) => {
     const base = pathToFileURL(`${folder}/`);
     const filled = new Map(Object.entries(ENV));
+    const words = { args: ["tools.yaml"], options: { "env-file": ".env" } };
+    const io = memoryIo({ cwd: folder });
+    const served = await load(words, io);
+    const tested = await openProgram({ ...words, args: ["tools.yaml", "list_notes"] }, io);
+    const [project] = served.projects ?? assert.fail(io.err());
     const ways: readonly (readonly [string, CompileOptions])[] = [
-      ["serve and test", { env: filled }], ["serve with another environment", { env: new Map([["DB_NAME", "other.db"], ["ORG", "zeta"]]) }],
+      ["compiled with values", { env: filled }], ["with another environment", { env: new Map([["DB_NAME", "other.db"], ["ORG", "zeta"]]) }],
       ["build", { target: "build" }], ["explain and diff", { target: "describe" }],
     ];
     const [first = assert.fail(), ...others] = ways.map(([way, options]) => {
@@ -95,6 +102,8 @@ test("serve, test, connect and out/ have equal plans, settings, connections and 
       return dataOf(programOf(value.plans, { base }));
     });
     for (const [index, other] of others.entries()) assert.deepEqual(other, first, ways[index + 1]?.[0]);
+    assert.deepEqual([dataOf(project?.program ?? assert.fail("no program")), served.env], [first, filled], "toolsrv serve, with its env file");
+    assert.deepEqual([dataOf(tested?.program ?? assert.fail(io.err())), tested?.env], [first, filled], "toolsrv test, with its env file");
     const library = await libraryCompile(join(folder, "tools.yaml"), { env: ENV });
     assert.deepEqual(dataOf(programOf(library.plans, { base })), first, "connect");
     await printedProgram(folder, async (program) => assert.deepEqual(dataOf(program), first, "out/"));

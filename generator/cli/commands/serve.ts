@@ -17,7 +17,7 @@ import { EXIT } from "../exit.js";
 import { packageRoot } from "../package.js";
 
 /** The programs, or `null` after the errors of their catalogs were printed. */
-interface Loaded {
+export interface Loaded {
   readonly projects: readonly Project[] | null;
   readonly env: ReadonlyMap<string, string>;
 }
@@ -65,7 +65,8 @@ async function mayRead(paths: readonly string[], shown: readonly string[], { hos
   return !odd.includes(true);
 }
 
-async function load({ args, options }: Invocation, io: Io, printed: Printed): Promise<Loaded> {
+/** What the command serves: the programs of its catalogs, and the values of its env file. */
+export async function load({ args, options }: Invocation, io: Io, printed: Printed = new Map()): Promise<Loaded> {
   const envFile = options["env-file"];
   const [catalogs, values] = await Promise.all([
     Promise.all(args.map((shown) => readCatalog(io.host, resolve(io.cwd, shown), shown))),

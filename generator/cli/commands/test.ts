@@ -17,19 +17,19 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   if (words[1] === undefined) throw new UsageError("name the tool to call, or give --isolation");
   if (options["json"] === true) throw new UsageError("--json goes with --isolation; a call's result is JSON as it is");
   const args = readArgs(options["args"]);
-  const catalog = await openCatalog(invocation, io);
-  if (catalog === null) return EXIT.USAGE;
+  const opened = await openProgram(invocation, io);
+  if (opened === null) return EXIT.USAGE;
+  const { program, env } = opened;
   const tool = words[1] ?? "";
-  const names = Object.keys(catalog.compiled.plans.tools);
+  const names = Object.keys(program.plans);
   if (!names.includes(tool)) {
     io.stderr.write(unknownTool("test", words[0] ?? "", tool, names));
     return EXIT.USAGE;
   }
-  const program = programOf(catalog.compiled.plans, { base: catalog.base });
   const [{ createEngine }, { isToolError }] = await Promise.all([import("../../../runtime/call/engine.js"), import("../../../runtime/abi/errors.js")]);
   const showPlan = options["show-plan"] === true;
   if (showPlan) printPlan(program, tool, io);
-  const engine = createEngine(program, { env: catalog.env, environment: io.env, now: () => io.host.monotonic() });
+  const engine = createEngine(program, { env, environment: io.env, now: () => io.host.monotonic() });
   try {
     const result = await engine.call(tool, args, { requestId: "test", principal: { id: null, claims: {}, headers: {} }, signal: io.signal, debug: showPlan });
     const text = JSON.stringify(result, null, 2);
@@ -62,6 +62,12 @@ async function isolation(invocation: Invocation, io: Io): Promise<number> {
   progress.clear();
   io.stdout.write(options["json"] === true ? `${JSON.stringify(report, null, 2)}\n` : isolationText(report, words[0] ?? ""));
   return report.outcome === "holds" ? EXIT.OK : report.outcome === "not probed" ? EXIT.USAGE : EXIT.FINDINGS;
+}
+
+/** What the command runs, with the values of its env file; `null` after the errors of its catalog were printed. */
+export async function openProgram(invocation: Invocation, io: Io): Promise<{ readonly program: Program; readonly env: ReadonlyMap<string, string> } | null> {
+  const catalog = await openCatalog(invocation, io);
+  return catalog === null ? null : { program: programOf(catalog.compiled.plans, { base: catalog.base }), env: catalog.env };
 }
 
 function readArgs(text: unknown): unknown {
