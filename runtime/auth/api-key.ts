@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Principal } from "../abi/call.js";
 import { StartError } from "../config/exit.js";
 import type { HttpHead } from "../transport/types.js";
-import { ApiKeysError, readApiKeys, type ApiKey, type ApiKeys } from "./api-keys-file.js";
+import { ApiKeysError, readApiKeys, readApiKeysAgain, type ApiKey, type ApiKeys } from "./api-keys-file.js";
 import type { Authentication } from "./authenticate.js";
 import { digestText } from "./digest.js";
 import { bearerChallenge, resourceMetadataRoutes } from "./resource-metadata.js";
@@ -37,7 +37,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
     health: null,
     async reload() {
       try {
-        const { keys, warnings } = readApiKeys(keysFile);
+        const { keys, warnings } = readApiKeysAgain(keysFile);
         table = tableOf(keys, digest);
         for (const warning of warnings) log.warn(warning);
         log.info("API keys were read again", { keys: keys.length });

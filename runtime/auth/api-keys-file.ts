@@ -1,5 +1,5 @@
 /** The file of --api-keys-file: a JSON object of keys, each with {principal, claims}. No message holds a key. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { Principal } from "../abi/call.js";
 import { firstDuplicate } from "../base/json-duplicates.js";
 import { isRecord } from "../base/paths.js";
@@ -20,6 +20,16 @@ export interface ApiKeys {
   /** In the order of the file. */
   readonly keys: readonly ApiKey[];
   readonly warnings: readonly string[];
+}
+
+/**
+ * The file as it is after a signal. What is no regular file, such as a pipe, can be read once, at the start: reading it
+ * again would wait for ever, and every request with it.
+ * @throws ApiKeysError
+ */
+export function readApiKeysAgain(file: string): ApiKeys {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new ApiKeysError(`the API keys file ${file} cannot be used: it is not a regular file, which alone can be read again`);
+  return readApiKeys(file);
 }
 
 /** Why a file cannot be used: what, where, what to do. */

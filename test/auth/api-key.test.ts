@@ -1,6 +1,7 @@
 /** `--auth api_key`: the file of keys, how a key is presented, and what the caller may then do. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseApiKeys } from "../../runtime/auth/api-keys-file.js";
@@ -123,6 +124,19 @@ test("a file that cannot be used keeps the keys that were there, and the log say
     const errors = (await logged()).filter(({ level }) => level === "error").map(({ msg }) => String(msg));
     assert.equal(errors.length, 4);
     for (const message of errors) assert.match(message, /keys\.json cannot be used: .*the keys that were there stay valid/);
+  }));
+
+test("what is no regular file is not read again: a pipe would stop the server", () =>
+  serving({}, async ({ ask: post, auth, logged }) => {
+    rmSync(file);
+    mkdirSync(file);
+    await auth.reload?.();
+    rmSync(file, { recursive: true });
+    execFileSync("mkfifo", [file]);
+    await auth.reload?.();
+    assert.equal((await post("ping", {}, { authorization: `Bearer ${ADMIN}` })).status, 200);
+    assert.equal((await logged()).filter(({ msg }) => /it is not a regular file/.test(String(msg))).length, 2);
+    rmSync(file);
   }));
 
 test("the whole way: a process takes the flag, a bad file ends its start with exit 2, and SIGHUP reloads", async () => {

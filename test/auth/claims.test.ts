@@ -143,6 +143,16 @@ inBothModes("headers name no tenant in this mode, whatever they are called", { t
   assert.deepEqual(refusalOf(await as({}).call("list_notes", {}, spoofed)), REFUSED);
 });
 
+const BY_HEADER = catalog("{ tenancy: { mode: header, header: X-Org, path: org } }");
+inBothModes("with tenancy by header the header names the tenant in every mode, and a claim does not", { tools: programFor(BY_HEADER) }, [{ org: "other", "x-org": "other" }], async (as) => {
+  const { call } = as({ org: "other", "x-org": "other" });
+  // The first call waits for the token's verification, the second is answered from the cache.
+  for (const tenant of ["acme", "third"]) assert.deepEqual(ids(await call("list_notes", {}, { "x-org": tenant })), tenant === "acme" ? ["a", "b"] : ["e"]);
+  assert.deepEqual(refusalOf(await call("list_notes")), REFUSED);
+  assert.equal((await call("list_notes", {}, { "x-org": "ac\tme" })).status, 400);
+  assert.equal((await call("list_notes", {}, { "x-org": "acme", authorization: "Bearer wrong" })).status, 401, "a tenant is no credential");
+});
+
 const ARGUMENTS: readonly object[] = [{ org: "other" }, { company: "other" }, { companies: ["acme", "other"] }, { companies: ["other"] }];
 inBothModes("strict: an argument that names another tenant is VB4010, by any name and inside run_tool; the own tenant may be named", { tools: programFor(TENANCY("strict")) }, [ACME], async (as) => {
   const { call } = as(ACME);

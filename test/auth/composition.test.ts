@@ -1,5 +1,7 @@
 /** What the server does with a mode of --auth, whichever it is: its routes, its health, its refusals. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Authentication } from "../../runtime/auth/authenticate.js";
 import { NO_AUTHENTICATION } from "../../runtime/auth/none.js";
 import { bearerChallenge, resourceMetadataRoutes } from "../../runtime/auth/resource-metadata.js";
@@ -7,6 +9,7 @@ import { withRefusalLog } from "../../runtime/auth/refusal-log.js";
 import type { AuthHealth, AuthRoute, AuthService } from "../../runtime/auth/service.js";
 import type { Log } from "../../runtime/observe/log.js";
 import type { HttpHead } from "../../runtime/transport/types.js";
+import { repo } from "../lib/repo.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
 import { suite } from "../lib/suite.js";
 import { authServer, type AuthServer } from "./server.js";
@@ -141,6 +144,24 @@ test("refusals are logged with mode, reason and peer, at most 60 a minute, and t
   answers.next = bearerChallenge(null, "missing", "no", "no token");
   void authenticate(head);
   assert.deepEqual(lines[61], { auth: "jwt", reason: "no token", remote: "10.0.0.1", level: "info" }, "clients ask without a token first");
+});
+
+test("a mode and its packages are loaded when it runs, and not with the server", () => {
+  const seen = new Set<string>();
+  const packages = new Set<string>();
+  const follow = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const [, target = ""] of readFileSync(repo(file), "utf8").matchAll(/^(?:import|export) (?!type ).*? from "([^"]+)";$/gm)) {
+      if (target.startsWith(".")) follow(join(dirname(file), target.replace(/\.js$/, ".ts")));
+      else packages.add(target);
+    }
+  };
+  follow("runtime/serve/main.ts");
+  follow("runtime/serve/mcp-http/server.ts");
+  assert.ok(seen.has("runtime/serve/authentication.ts") && packages.has("node:os"));
+  assert.deepEqual([...packages].filter((name) => ["jose", "redis", "better-sqlite3"].includes(name)), []);
+  assert.deepEqual([...seen].filter((file) => /^runtime\/auth\/(jwt|jwks|api-key|oauth\/)/.test(file)), []);
 });
 
 test.run();
