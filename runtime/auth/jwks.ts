@@ -73,8 +73,10 @@ export class Jwks {
   private async load(): Promise<boolean> {
     const { url, now, onChange, onFailure } = this.options;
     try {
-      const text = await download(url);
-      const find = createLocalJWKSet(readKeys(text));
+      const set = readKeys(await download(url));
+      const find = createLocalJWKSet(set);
+      // Some issuers list their keys in another order each time.
+      const text = set.keys.map((key) => JSON.stringify(key)).sort().join("\n");
       const fetchedAt = now();
       const changed = this.keys !== null && this.keys.text !== text;
       this.keys = { find, text, fetchedAt, until: fetchedAt + KEYS_MAX_AGE_MS };

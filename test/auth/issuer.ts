@@ -59,6 +59,11 @@ export class Issuer {
     return key;
   }
 
+  /** Lists the same keys in another order. */
+  reverse(): void {
+    this.keys.reverse();
+  }
+
   sendKeys(response: ServerResponse, change: (jwk: JWK) => object = (jwk) => jwk): void {
     response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: this.keys.map(({ jwk }) => change(jwk)) }));
   }

@@ -308,6 +308,20 @@ test("a token that was verified is refused from the second on in which it expire
     assert.equal(await status(token), 401);
   }));
 
+test("keys that come in another order are the same keys: verified tokens stay known", () =>
+  serving(async ({ server, issuer, status }) => {
+    await issuer.add("two");
+    const token = await issuer.token();
+    assert.equal(await status(token), 200);
+    issuer.reverse();
+    assert.equal((await server.get("/readyz")).status, 200);
+    assert.equal(server.auth.authenticator.authenticate({ header: () => `Bearer ${token}` } as never) instanceof Promise, false);
+    await issuer.add("three");
+    // /readyz is asked anew after two seconds; the health of the mode itself is not cached.
+    await server.auth.health?.();
+    assert.equal(server.auth.authenticator.authenticate({ header: () => `Bearer ${token}` } as never) instanceof Promise, true);
+  }));
+
 test("a known token is answered at once, an unknown one is awaited", () =>
   serving(async ({ server, issuer, status }) => {
     const token = await issuer.token();
