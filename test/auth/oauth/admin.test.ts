@@ -12,7 +12,9 @@ import { suite } from "../../lib/suite.js";
 import { NO_REDIS, startRedis } from "../../lib/redis-server.js";
 import { authorizeAddress, call, errorOf, fullLogin, logIn, pkce, PUBLIC, refresh, registered, serveOauth, submit, openLogin, type ServedOauth } from "./served-oauth.js";
 
-const test = suite("oauth: the auth commands");
+const all = suite("oauth: the auth commands");
+/** Each makes a hash that is slow on purpose, some several. */
+const test = (name: string, body: () => Promise<void>): void => all(name, body, { timeoutMs: 60_000 });
 
 async function auth(home: string, ...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const io = memoryIo({ env: { HOME: home } });
@@ -134,7 +136,7 @@ test("words that are none of the command are usage errors", async () => {
 });
 
 const redisTest = (name: string, body: (url: string) => Promise<void>): void => {
-  if (NO_REDIS !== null) test.skip(name, NO_REDIS);
+  if (NO_REDIS !== null) all.skip(name, NO_REDIS);
   else test(name, async () => {
     const redis = await startRedis();
     try {
@@ -167,4 +169,4 @@ test("a Redis that does not answer is exit 3, without its password", async () =>
   assert.not(err.includes("hunter2"));
 });
 
-test.run();
+all.run();

@@ -12,7 +12,7 @@ interface Setup {
   readonly address: (params?: Params) => string;
 }
 
-const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {}, timeoutMs = 10_000 }: { readonly metadata?: object; readonly timeoutMs?: number } = {}): void => all(name, async () => {
+const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {}, timeoutMs = 60_000 }: { readonly metadata?: object; readonly timeoutMs?: number } = {}): void => all(name, async () => {
   const served = await serveOauth();
   try {
     const { client_id: id } = await registered(served, metadata);

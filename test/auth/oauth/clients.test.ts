@@ -15,7 +15,7 @@ const test = (name: string, body: (served: ServedOauth) => Promise<void>, option
     await served.stop();
   }
   assert.not.match(await served.log(), /request failed/);
-});
+}, { timeoutMs: 60_000 });
 
 const register = (served: ServedOauth, body: unknown, headers = {}): Promise<Response> =>
   served.fetch(`${PUBLIC}/oauth/register`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });

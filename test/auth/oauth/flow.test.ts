@@ -14,8 +14,8 @@ const test = (name: string, body: (served: ServedOauth) => Promise<void>): void 
   } finally {
     await served.stop();
   }
-  assert.not.match((await served.log()), /request failed/);
-});
+  assert.not.match(await served.log(), /request failed/);
+}, { timeoutMs: 60_000 });
 
 /** A login up to its code. */
 async function withCode(served: ServedOauth, params = {}): Promise<{ readonly id: string; readonly code: string; readonly verifier: string }> {

@@ -16,7 +16,7 @@ for (const flow of FLOWS) {
       await world.stop();
     }
     for (const wanted of ["discovery", "login", "token", "call", "refresh", "revoke"]) assert.ok(steps.some((step) => step.startsWith(wanted)), `${wanted}: ${steps.join("; ")}`);
-  }, { timeoutMs: 20_000 });
+  }, { timeoutMs: 60_000 });
 }
 
 test("MCP SDK 2, cross-app access with oidc-provider as the identity provider: the whole flow", async () => {
@@ -30,6 +30,6 @@ test("MCP SDK 2, cross-app access with oidc-provider as the identity provider: t
     provider.stop();
   }
   for (const wanted of ["identity provider", "call", "renewal", "revoke"]) assert.ok(steps.some((step) => step.startsWith(wanted)), `${wanted}: ${steps.join("; ")}`);
-}, { timeoutMs: 30_000 });
+}, { timeoutMs: 60_000 });
 
 test.run();

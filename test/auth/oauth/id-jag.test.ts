@@ -46,7 +46,7 @@ const test = (name: string, body: (setup: Setup) => Promise<void>): void => all(
     await served.stop();
   }
   assert.not.match(await served.log(), /request failed/);
-});
+}, { timeoutMs: 60_000 });
 
 const now = (): number => Math.floor(Date.now() / 1000);
 

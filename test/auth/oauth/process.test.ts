@@ -61,7 +61,7 @@ test("a login survives a restart, and nothing that was printed or logged has a s
   assert.match(said, /the access secret for the login page was written file=\S+access-secret\.once/);
   assert.match(said, /oauth login login=tslg_/);
   for (const kept of [secret, code, verifier, tokens.access_token, tokens.refresh_token, access]) assert.not(said.includes(kept), kept.slice(0, 5));
-}, { timeoutMs: 40_000 });
+}, { timeoutMs: 90_000 });
 
 test("a token for another address of the server is refused", async () => {
   const home = newHome();
@@ -76,7 +76,7 @@ test("a token for another address of the server is refused", async () => {
   const [, port = ""] = await moved.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/);
   assert.is((await echo({ ...moved, fetch: mapped(Number(port)) }, tokens.access_token)).status, 401);
   await moved.kill();
-}, { timeoutMs: 40_000 });
+}, { timeoutMs: 90_000 });
 
 test("a secret file that others can read, or that is none, ends the first start with exit 2", async () => {
   for (const [text, mode] of [["x".repeat(32), 0o644], ["short", 0o600]] as const) {
@@ -89,7 +89,7 @@ test("a secret file that others can read, or that is none, ends the first start 
     assert.is(await served.ended, 2);
     assert.match(served.stderr(), /access-secret\.once is there already and is not an access secret that only you can read/);
   }
-}, { timeoutMs: 40_000 });
+}, { timeoutMs: 90_000 });
 
 test("the other modes make no login store and have none of its routes", async () => {
   const home = newHome();
@@ -100,7 +100,7 @@ test("the other modes make no login store and have none of its routes", async ()
   }
   await served.kill();
   assert.not(existsSync(join(home, ".toolsrv")));
-}, { timeoutMs: 20_000 });
+}, { timeoutMs: 90_000 });
 
 if (NO_REDIS !== null) test.skip("with --auth-store redis nothing but the secret is in the home folder", NO_REDIS);
 else test("with --auth-store redis nothing but the secret is in the home folder", async () => {
@@ -110,6 +110,6 @@ else test("with --auth-store redis nothing but the secret is in the home folder"
   assert.equal(readdirSync(join(home, ".toolsrv")), ["access-secret.once"]);
   await served.kill();
   await redis.kill();
-}, { timeoutMs: 20_000 });
+}, { timeoutMs: 90_000 });
 
 test.run();

@@ -25,7 +25,7 @@ const test = (name: string, body: (a: ServedOauth, b: ServedOauth, redis: RedisS
       await redis.kill();
     }
     for (const one of [a, b]) assert.not.match(await one.log(), /request failed/);
-  }, { timeoutMs: 30_000 });
+  }, { timeoutMs: 60_000 });
 };
 
 /** The replica that wrote the secret. */

@@ -76,7 +76,7 @@ for (const kind of KINDS) {
         await store.close();
         await other.close();
       }
-    }, { timeoutMs: 20_000 });
+    }, { timeoutMs: 60_000 });
   };
   /** A login with its first tokens. */
   const logIn = async (store: AuthStore, at: number, name = "1"): Promise<void> => {
