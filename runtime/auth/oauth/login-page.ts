@@ -50,6 +50,7 @@ export function loginPage({ title, clientName, site, target, csrf, problem }: Lo
 </dl>
 <form method="post">
 <input type="hidden" name="csrf" value="${escape(csrf)}">
+<input name="username" type="text" autocomplete="username" value="${escape(plainName(title))}" hidden readonly tabindex="-1" aria-label="Server">
 <label for="secret">Access secret</label>
 ${problem === null ? "" : `<p class="problem" id="problem" role="alert">${escape(problem)}</p>`}
 <input id="secret" name="secret" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" maxlength="200" autofocus aria-describedby="${problem === null ? "hint" : "problem hint"}"${problem === null ? "" : ' aria-invalid="true"'}>
