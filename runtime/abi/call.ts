@@ -216,6 +216,13 @@ export interface ConnectionHealth {
   readonly latency_ms: number;
 }
 
+export interface LimitHealth {
+  readonly ok: boolean;
+  readonly store: string;
+  /** Calls are refused while it is not ok. */
+  readonly required: boolean;
+}
+
 /** Who may call what, as the catalog's roles say: `createAccess` in runtime/access. */
 export interface Access {
   /** Whether roles are checked at all. */
@@ -248,5 +255,7 @@ export interface Engine {
   health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
   /** Asks every embedder of the program for one short text. */
   embedHealth(): Promise<{ readonly [embedding: string]: ConnectionHealth }>;
+  /** Asks the store that counts the calls; `null` where calls are not counted, or in this process. */
+  limitHealth(): Promise<LimitHealth | null>;
   close(): Promise<void>;
 }

@@ -42,12 +42,13 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   const filled = fillProgram(program, options.env);
   const services = createServices(program, filled, { now, variable: (name) => options.env.get(name) || options.environment?.[name] || undefined, learned: options.learned ?? (() => undefined) });
   const limits = options.limits ?? createLimitStores({ now });
+  const rateLimit = rateLimitOf(program, filled, limits);
   const access = createAccess(program.settings.security?.rbac);
   const metaTools = options.metaTools === true;
   let loading: Promise<RunnableTools> | null = null;
   const running: Running & { tools: RunnableTools | null } = {
     program,
-    rateLimit: rateLimitOf(program, filled, limits),
+    rateLimit,
     access,
     services,
     observing: options.observing ?? null,
@@ -92,6 +93,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     access,
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
     embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.embedder(name).then((embedder) => embedder.embed(["ready"], signal))),
+    limitHealth: async () => (rateLimit === null ? null : rateLimit.health()),
     async close() {
       await services.close();
       if (options.limits === undefined) await limits.close();

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { isBackendError, ToolError } from "../abi/errors.js";
-import type { Program } from "../abi/call.js";
+import type { LimitHealth, Program } from "../abi/call.js";
 import type { QueryPlan, RateLimitPlan, RateWindows, ToolPlan } from "../abi/plan.js";
 import { isRecord } from "../base/paths.js";
 import { readRate } from "../base/rate.js";
@@ -27,6 +27,8 @@ export interface RateLimit {
    * @throws ToolError rate_limited with `retry_after_s`; also by the promise, which may reject with BackendError too.
    */
   admit(call: LimitedCall): Promise<void> | null;
+  /** Asks a store outside of this process; `null` for one within. Never throws. */
+  health(): Promise<LimitHealth | null>;
 }
 
 export interface RateLimitParts {
@@ -95,6 +97,13 @@ export function createRateLimit({ plan, program: { plans, tools: definitions }, 
       if (taken instanceof Promise) return admitLater(taken, plan.on_store_error === "open");
       if (taken !== null) throw refused(taken);
       return null;
+    },
+    async health() {
+      // A call that touches no window asks the store and counts nothing.
+      const asked = store.take([]);
+      if (!(asked instanceof Promise)) return null;
+      const ok = await asked.then(() => true, () => false);
+      return { ok, store: plan.store, required: plan.on_store_error === "closed" };
     },
   };
 }

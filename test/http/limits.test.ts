@@ -130,6 +130,11 @@ if (NO_REDIS === null) {
       const first = await listening("redis.yaml", async (one) => {
         second = await listening("redis.yaml", async (two) => {
           assert.deepEqual([(await post(one)).status, (await post(two)).status, (await post(one)).status, (await post(two)).status], [200, 200, 200, 429]);
+          const ready = async (): Promise<unknown> => {
+            const { status, body } = await rawHttp(one, "GET /readyz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+            return [status, JSON.parse(body).limits];
+          };
+          assert.deepEqual(await ready(), [200, { ok: true, store: "redis" }]);
           await redis.kill();
           for (let n = 0; n < 3; n += 1) {
             const { status, body } = await post(one);
@@ -137,6 +142,10 @@ if (NO_REDIS === null) {
             const { error } = JSON.parse(JSON.parse(body).result.content[0].text);
             assert.deepEqual([error.code, error.retryable], ["backend_unreachable", true]);
           }
+          let said = await ready();
+          // An answer is kept for two seconds.
+          while (JSON.stringify(said).includes("true")) said = await ready();
+          assert.deepEqual(said, [503, { ok: false, store: "redis" }], "calls are refused, so the server is not ready");
           await redis.start();
           let answer = await post(two);
           while (answer.body.includes("isError\":true")) answer = await post(two);

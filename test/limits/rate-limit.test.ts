@@ -179,6 +179,16 @@ test("a store that is down refuses, or lets pass where the catalog says so; a mi
   assert.equal(await served({ ...limits, on_store_error: "open" }, { stores: failing(new ToolError("tds_invalid", "npm i redis")) }).call("list"), "tds_invalid");
 });
 
+test("health asks a store outside of the process, and says whether calls need it", async () => {
+  const answering = (take: () => Promise<null>): LimitStores => ({ of: () => ({ take, prepare: async () => undefined, close: async () => undefined }), close: async () => undefined });
+  const limits = { store: "redis", redis_url: "redis://h", global: { requests_per_minute: 1 } } as const;
+  const down = (): Promise<null> => Promise.reject(new BackendError("unreachable", "redis", "away"));
+  assert.deepEqual(await served(limits, { stores: answering(async () => null) }).engine.limitHealth(), { ok: true, store: "redis", required: true });
+  assert.deepEqual(await served({ ...limits, on_store_error: "open" }, { stores: answering(down) }).engine.limitHealth(), { ok: false, store: "redis", required: false });
+  assert.equal(await served({ global: { requests_per_minute: 1 } }).engine.limitHealth(), null);
+  assert.equal(await createEngine(program({ plans: PLANS }), { env: new Map() }).limitHealth(), null);
+});
+
 test("an address that is none of Redis ends the start without repeating it", () => {
   assert.throws(() => served({ store: "redis", redis_url: "http://u:canary@h", global: { requests_per_minute: 1 } }), (error) => error instanceof ToolError && error.message.includes("redis_url") && !error.message.includes("canary"));
 });

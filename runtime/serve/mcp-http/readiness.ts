@@ -1,4 +1,4 @@
-/** /readyz: loads the code of the tools, asks the stores, the embedders and the authentication, at most every two seconds. */
+/** /readyz: loads the code of the tools, asks the stores, the embedders, the authentication and the counters, at most every two seconds. */
 import type { AuthHealth } from "../../auth/service.js";
 import type { ConnectionHealth, Engine } from "../../abi/call.js";
 
@@ -14,6 +14,8 @@ export interface ReadyBody {
   readonly connections: { readonly [name: string]: ConnectionHealth };
   readonly embed?: { readonly ok: boolean; readonly provider: string };
   readonly auth?: AuthHealth;
+  /** The store of the rate limits, where it is not in this process. */
+  readonly limits?: { readonly ok: boolean; readonly store: string };
 }
 
 export interface Readiness {
@@ -41,10 +43,11 @@ export function createReadiness({ projects, loaded, auth, draining, liveEmbed, n
   const connections = cached(CONNECTIONS_FRESH_MS, now, () => named((engine) => engine.health()));
   const code = cached(CONNECTIONS_FRESH_MS, now, loaded);
   const embedders = cached(EMBED_FRESH_MS, now, () => named((engine) => (liveEmbed || searches(engine.program) ? engine.embedHealth() : NOTHING)));
+  const counters = cached(CONNECTIONS_FRESH_MS, now, () => named((engine) => engine.limitHealth()));
   const authentication = cached(CONNECTIONS_FRESH_MS, now, async () => (auth === null ? null : inTime(auth(), AUTH_MS)));
   return {
     async ask() {
-      const [runs, stores, models, callers] = await Promise.all([code(), connections(), embedders(), authentication()]);
+      const [runs, stores, models, callers, counts] = await Promise.all([code(), connections(), embedders(), authentication(), counters()]);
       const alone = stores.length === 1;
       const asked = Object.fromEntries(stores.flatMap(({ name, answers }) => Object.entries(answers).map(([store, answer]) => [alone ? store : `${name}.${store}`, answer])));
       const embeds = models.flatMap(({ name, engine, answers }) => Object.entries(answers).map(([model, { ok }]) => {
@@ -53,7 +56,9 @@ export function createReadiness({ projects, loaded, auth, draining, liveEmbed, n
       }));
       // The first embedder that fails is the one that is shown.
       const embed = embeds.find(({ ok }) => !ok) ?? embeds[0];
-      const ok = runs && Object.values(asked).every((store) => store.ok) && embed?.ok !== false && callers?.ok !== false;
+      const limits = counts.flatMap(({ answers }) => answers ?? []);
+      const counted = limits.find(({ ok }) => !ok) ?? limits[0];
+      const ok = runs && limits.every((limit) => limit.ok || !limit.required) && Object.values(asked).every((store) => store.ok) && embed?.ok !== false && callers?.ok !== false;
       return {
         ready: ok && !draining(),
         draining: draining(),
@@ -61,6 +66,7 @@ export function createReadiness({ projects, loaded, auth, draining, liveEmbed, n
         connections: asked,
         ...(embed === undefined ? {} : { embed }),
         ...(callers === null ? {} : { auth: callers }),
+        ...(counted === undefined ? {} : { limits: { ok: counted.ok, store: counted.store } }),
       };
     },
   };
