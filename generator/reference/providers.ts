@@ -1,8 +1,9 @@
-/** docs/reference/providers.md: who embeds, reranks and expands, from the descriptors that compiler and runtime ask. */
+/** docs/reference/providers.md: who embeds, reranks and expands, and who has credentials, from the descriptors that compiler and runtime ask. */
 import type { ProviderDescriptor } from "../../runtime/abi/provider.js";
 import { EMBEDDERS } from "../../runtime/embed/descriptors.js";
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
+import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import { HEADER, cell, code, table } from "./markdown.js";
 
 /** The page. */
@@ -16,6 +17,20 @@ export function providersPage(): string {
     table(["model", "provider", "length"], lengths),
     section("Reranking: `rerank`", Object.values(RERANKERS)),
     section("Query expansion: `query.expand`", Object.values(EXPANDERS)),
+    credentials(),
+  ].join("");
+}
+
+function credentials(): string {
+  const sources = Object.values(SECRET_SOURCES);
+  const rows = sources.map(({ name, summary, packages }) => [code(name), cell(summary), packages.map(code).join(" ") || "–"]);
+  const settings = sources.flatMap(({ name, settings: own }) => Object.entries(own).map(([key, { meaning, missing }]) => [code(name), code(key), missing === undefined ? "" : `yes (${missing})`, cell(meaning)]));
+  const variables = sources.flatMap(({ name, variables: own }) => Object.entries(own).map(([variable, meaning]) => [code(name), code(variable), cell(meaning)]));
+  return [
+    "\n## Credentials: `connections.X.credentials.provider`\n\n[How they are fetched and what they may set](../secrets.md).\n\n",
+    table(["provider", "what it is", "needs the package"], rows),
+    "\nKeys of its block:\n\n", table(["provider", "key", "required", "meaning"], settings),
+    "\nVariables, of the env file or else of the process:\n\n", table(["provider", "variable", "meaning"], variables),
   ].join("");
 }
 
