@@ -10,6 +10,8 @@ export interface ServeIo {
   /** Result of a command such as --help. */
   print(text: string): void;
   note(text: string): void;
+  /** Takes the warnings of Node and of packages, which are printed as text otherwise; absent where there are none. */
+  takeWarnings?(listen: (text: string) => void): void;
   /** Aborts when the process is asked to end. */
   readonly stop: AbortSignal;
   /** Calls the listener at each SIGHUP, which ends a process that nobody has asked to listen. Absent where there are no signals. */
@@ -33,6 +35,10 @@ export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
         once: (event, listener) => process.stdout.once(event, listener),
         on: (event, listener) => process.stdout.on(event, listener),
       };
+    },
+    takeWarnings(listen) {
+      process.removeAllListeners("warning");
+      process.on("warning", ({ name, message }) => listen(message.startsWith(name) ? message : `${name}: ${message}`));
     },
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),

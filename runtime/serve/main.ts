@@ -94,6 +94,8 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const routing = routingOf(projects, options.defaultProject, options.auth?.routeByClaim ?? null);
   await loadNativeModules(projects);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
+  // Every line is one JSON object, also when a package warns.
+  if (options.logFormat === "json") io.takeWarnings?.((text) => log.warn(text));
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
   const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);

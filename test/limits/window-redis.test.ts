@@ -116,6 +116,15 @@ if (NO_REDIS === null) {
     await assert.rejects(store.take([window("a", 1)]), (error) => isBackendError(error) && error.kind === "unreachable" && !error.message.includes("wrong"));
   });
 
+  test("a server that starts before its Redis refuses until it is there", async () => {
+    await redis.kill();
+    const store = replica();
+    await store.prepare();
+    await assert.rejects(store.take([window("early", 1)]), (error) => isBackendError(error) && error.kind === "unreachable");
+    await redis.start();
+    assert.equal(await eventually(() => store.take([window("early", 1)])), null);
+  }, { timeoutMs: 20_000 });
+
   test("killed mid-flight it refuses, reports that once, and counts again when it is back", async () => {
     const store = replica();
     await store.take([window("before", 5)]);

@@ -230,6 +230,7 @@ for (const format of ["json", "text"]) {
     assert.match(await ask(`${name}: while Redis is away`, port, call("list_local"), key), /red apples/, "on_store_error: open");
     const log = await served.keep();
     await redis?.start();
+    if (format === "json") for (const line of log.trimEnd().split("\n")) assert.ok(typeof JSON.parse(line) === "object", "packages that warn do so in the log");
     assert.match(log, /the store of the rate limits does not answer/);
     assert.match(log, /secret\/data\/refused/);
     await command(["trace", "export", "--all", "--data-dir", file("traces")], /list_local/).catch(() => command(["trace", "runs", "--data-dir", file("traces"), "--json"], /list_local/));
