@@ -1,0 +1,74 @@
+/**
+ * What a build is asked to do: which catalogs, into which folder, in which form. This room makes the files of a build and
+ * keeps its record; the command in cli/commands/build.ts reports and writes.
+ */
+import { relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { clashOf } from "../../runtime/abi/projects.js";
+import type { Emission } from "../5-emit/write.js";
+import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import type { Compiled } from "../compile.js";
+
+/** The options of `toolsrv build`, checked. */
+export interface Order {
+  /** As the user wrote them. */
+  readonly catalogs: readonly string[];
+  readonly out: string;
+  readonly emit: Emission | "ir";
+  readonly check: boolean;
+  readonly typecheck: boolean;
+  readonly trace: boolean;
+  readonly json: boolean;
+}
+
+/** A catalog that is to be built. */
+export interface Catalog {
+  /** As the user wrote it. */
+  readonly shown: string;
+  readonly path: string;
+  /** Optional packages that are found from its folder. */
+  readonly isInstalled: (name: string) => boolean;
+}
+
+/** One that compiled. */
+export interface Built extends Catalog, Compiled {}
+
+/** @throws UsageError for options that do not go together. */
+export function readOrder({ args, options }: Invocation): Order {
+  const clash = clashOf(args);
+  if (clash !== null) throw new UsageError(clash);
+  const emit = options["emit"];
+  if (emit !== undefined && emit !== "ts" && emit !== "js" && emit !== "ir") throw new UsageError(`--emit takes ts, js or ir, not '${String(emit)}'`);
+  const check = options["check"] === true;
+  if (check && emit !== undefined) throw new UsageError("--check compares the whole output; it does not go with --emit");
+  return {
+    catalogs: args.length === 0 ? ["tools.yaml"] : args,
+    out: typeof options["out"] === "string" ? options["out"] : "out",
+    emit: emit ?? "all",
+    check,
+    typecheck: options["typecheck"] === true,
+    trace: options["trace"] !== false,
+    json: options["json"] === true,
+  };
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** The output folder is replaced as a whole, so it must be one of its own. */
+export async function outputFolder(order: Order, catalogs: readonly Catalog[], io: Io): Promise<string> {
+  const out = await io.host.realPath(resolve(io.cwd, order.out));
+  const inside = (await Promise.all([io.cwd, ...catalogs.map(({ path }) => path)].map((path) => io.host.realPath(path)))).find((path) => isWithin(out, path));
+  if ((await io.host.size(out)) !== null) throw new UsageError(`--out needs a folder, and '${order.out}' is a file`);
+  if (inside !== undefined) throw new UsageError(`--out needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
+  return out;
+}
+
+/** Relative URL from the output folder to the catalog's, ending in "/". */
+export function baseUrl(out: string, catalogFolder: string): string {
+  const path = relative(out, catalogFolder);
+  if (path === "") return "./";
+  if (resolve(path) === path) return `${pathToFileURL(path).href}/`;
+  return `${path.split(sep).map(encodeURIComponent).join("/")}/`;
+}
