@@ -1,0 +1,99 @@
+/** What every store finds: tags, pages, text, aligned runs, costs and sessions. */
+import assert from "node:assert/strict";
+import type { Suite } from "../../lib/suite.js";
+import { type Json, sampleRun } from "../lib.js";
+import type { Stores } from "../stores.js";
+import { list, record } from "./reading.js";
+
+export function findingContract(test: Suite, stores: Stores): void {
+  test("a tag is found as literal text in any letter case and script", () =>
+    stores.with(async (store) => {
+      await record(store, sampleRun("a", { tags: ["Café-50%"] }));
+      await record(store, sampleRun("b", { tags: ["plain"] }));
+      const table: readonly (readonly [string, number])[] = [["CAFÉ", 1], ["50%", 1], ["%", 1], ["_", 0], ["[", 0], ['"', 0], ["a", 2], ["café-50%x", 0]];
+      for (const [tag, total] of table) assert.equal((await list(store, { tag })).total, total, tag);
+    }));
+
+  test("paging by cursor and by offset shows every run once, newest first, also with equal starts", () =>
+    stores.with(async (store) => {
+      for (let index = 0; index < 25; index++) await record(store, sampleRun(`r${String(index).padStart(2, "0")}`, { at: Date.UTC(2026, 0, 1 + Math.floor(index / 5)) }));
+      const pages: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await list(store, { limit: 7, extended: true, ...(cursor === undefined ? {} : { cursor }) });
+        pages.push(...page.runs.map((run) => run.run_id));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      assert.deepEqual(pages, Array.from({ length: 25 }, (_, index) => `r${String(24 - index).padStart(2, "0")}`));
+      assert.deepEqual((await list(store, { limit: 7, offset: 20 })).runs.map((run) => run.run_id), pages.slice(20));
+      assert.deepEqual(await list(store, { limit: 7, offset: 99 }), { runs: [], total: 25, limit: 7, offset: 99 });
+    }));
+
+  test("search finds words, phrases, prefixes and single characters of scripts without spaces, and no operators", () =>
+    stores.with(async (store) => {
+      await record(store, [
+        { run_id: "r", event_type: "chain_start", agent_name: "planner", summary: "the quick brown fox", payload: { deep: { text: "東京の天気 naïve \"quoted\"" } } },
+        { run_id: "r", event_type: "chain_end", summary: "fox AND hound", error_message: "E_CONN refused" },
+      ]);
+      await store.settle();
+      const table: readonly (readonly [string, number])[] = [
+        ["fox", 2], ["quick fox", 1], ['"quick brown"', 1], ['"brown quick"', 0], ["bro*", 1], ["bro", 0], ["天気", 1], ["NAIVE", 1], ["planner", 2], ["refused", 1],
+        ["AND", 1], ["fox OR zebra", 0], ['"', 0], ["*", 0], ["NEAR(a b)", 0], ["text:fox", 0], ["quoted", 1],
+      ];
+      for (const [q, total] of table) assert.equal((await store.reader.search({ q, scope: "all", limit: 10, offset: 0 })).total, total, q);
+      assert.match((await store.reader.search({ q: "brown", scope: "run:r", limit: 10, offset: 0 })).hits[0]?.snippet ?? "", /quick \u0002brown\u0003 fox/);
+      assert.equal((await store.reader.search({ q: "brown", scope: "run:other", limit: 10, offset: 0 })).total, 0);
+    }));
+
+  test("two runs are aligned call by call", () =>
+    stores.with(async (store) => {
+      await record(store, sampleRun("a"));
+      await record(store, [...sampleRun("b", { failed: true }), { run_id: "b-2", parent_run_id: "b", event_type: "tool_start", tool_name: "calculator", timestamp: "2026-11-20T11:54:40.700Z" }]);
+      const compared = await store.reader.compare("a", "b");
+      assert.deepEqual(compared?.rows.map((row) => [row.change, row.depth, row.a?.node ?? null, row.b?.node ?? null]), [
+        ["changed", 0, "agent:research_agent", "agent:research_agent"], ["same", 1, "llm:ChatModel", "llm:ChatModel"], ["same", 1, "tool:web_search", "tool:web_search"], ["only_b", 1, null, "tool:calculator"],
+      ]);
+      assert.equal(await store.reader.compare("a", "zzz"), null);
+    }));
+
+  test("costs are known only when every model has a price", () =>
+    stores.with(
+      async (store) => {
+        await record(store, sampleRun("r1"));
+        const run = await store.reader.run("r1", true) as unknown as Json;
+        assert.equal(run["cost_usd"], (42 * 1 + 58 * 2) / 1e6);
+        await record(store, [{ run_id: "r2", event_type: "llm_end", model: "other", token_input: 5 }]);
+        // A name that every object has is no price.
+        await record(store, [{ run_id: "r3", event_type: "llm_end", model: "valueOf", token_input: 5 }]);
+        for (const id of ["r2", "r3"]) assert.equal(((await store.reader.run(id, true)) as unknown as Json)["cost_usd"], null);
+      },
+      { prices: { "gpt-4o-mini": { input: 1, output: 2 } } },
+    ));
+
+  test("a model is priced by the longest prefix that has a price, and by the table that comes with the service", () =>
+    stores.with(
+      async (store) => {
+        const cost = async (model: string): Promise<unknown> => {
+          await record(store, [{ run_id: model.replaceAll("/", "_"), event_type: "llm_end", model, token_input: 1_000_000 }]);
+          return (await store.reader.run(model.replaceAll("/", "_"), true) as unknown as Json)["cost_usd"];
+        };
+        const table: readonly (readonly [string, number | null])[] = [
+          ["gpt-4o-mini-2024-07-18", 1], ["gpt-4o-mini", 1], ["gpt-4o-2024-08-06", 10], ["gpt-4o", 10], ["openai/gpt-4o-mini-2024-07-18", 1], ["gpt-4ooo", null], ["own-large", 7],
+        ];
+        for (const [model, dollars] of table) assert.equal(await cost(model), dollars, model);
+      },
+      { prices: { "gpt-4o-mini": { input: 1, output: 2 }, "gpt-4o": { input: 10, output: 20 }, own: { input: 7, output: 7 } } },
+    ));
+
+  test("sessions group their runs, the one active last first", () =>
+    stores.with(async (store) => {
+      await record(store, [
+        { run_id: "1", event_type: "chain_start", agent_name: "a", session_id: "s1", user_id: "u", timestamp: "2026-01-01T00:00:00Z" },
+        { run_id: "2", event_type: "chain_start", agent_name: "a", session_id: "s2", timestamp: "2026-01-02T00:00:00Z" },
+        { run_id: "3", event_type: "chain_error", agent_name: "a", session_id: "s1", timestamp: "2026-01-03T00:00:00Z", token_input: 3 },
+      ]);
+      assert.deepEqual((await store.reader.sessions(10, 0)).sessions.map((session) => [session.session_id, session.user_id, session.run_count, session.failed_count, session.total_tokens_input, session.last_at]), [
+        ["s1", "u", 2, 1, 3, "2026-01-03T00:00:00Z"], ["s2", null, 1, 0, 0, "2026-01-02T00:00:00Z"],
+      ]);
+    }));
+}
