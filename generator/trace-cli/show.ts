@@ -1,5 +1,5 @@
 /** Runs for people: the list, one run as a tree, the difference of two, and a run as it goes on. */
-import type { Run, RunExtended, StepExtended } from "../../runtime/trace/model.js";
+import type { RunExtended, StepExtended } from "../../runtime/trace/model.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
 import { type CommandReader, TraceCommandError } from "./open.js";
@@ -21,7 +21,7 @@ function nameOf(step: StepExtended): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
 }
 
-async function requireRun(reader: CommandReader, runId: string): Promise<Run> {
+async function requireRun(reader: CommandReader, runId: string): Promise<RunExtended> {
   const run = await reader.run(runId);
   if (run === null) throw new TraceCommandError(`no run ${runId}`);
   return run;
@@ -61,7 +61,7 @@ export function wholeNumber(value: string | boolean, flag: string, min: number, 
 function runBlock(run: RunExtended, io: Io): string {
   const color = io.env["NO_COLOR"] === undefined;
   const { columns } = io.stdout;
-  const facts = `${(run.duration_ms === null ? "…" : `${run.duration_ms} ms`).padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${run.started_at.slice(0, 19).replace("T", " ")}`;
+  const facts = `${(run.duration_ms === null ? "…" : `${run.duration_ms} ms`).padStart(9)}  ${sizeOf(run).padStart(11)}  ${run.started_at.slice(0, 19).replace("T", " ")}`;
   const room = Math.max(12, columns - facts.length - 4);
   const failed = run.status === "failed";
   const mark = failed ? "✗" : run.status === "running" ? "…" : "✓";
@@ -88,7 +88,12 @@ function runLine(run: RunExtended): string {
   const length = run.duration_ms === null ? "…" : `${run.duration_ms} ms`;
   const error = run.error_message === null ? "" : `  ✗ ${firstLine(run.error_message)}`;
   const tags = run.tags.length === 0 ? "" : `  [${visible(run.tags.join(", "))}]`;
-  return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${String(run.total_steps).padStart(5)} steps  ${visible(run.name ?? "")}${tags}${error}`;
+  return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${sizeOf(run).padStart(11)}  ${visible(run.name ?? "")}${tags}${error}`;
+}
+
+/** Calls, which people count; steps where an earlier release counted these alone. */
+function sizeOf({ call_count: calls, total_steps: steps }: RunExtended): string {
+  return calls === null ? `${steps} steps` : `${calls} ${calls === 1 ? "call" : "calls"}`;
 }
 
 function firstLine(text: string): string {
@@ -106,7 +111,7 @@ export async function showRun(reader: CommandReader, { args, options }: Invocati
   const run = await requireRun(reader, args[1] ?? "");
   const color = options["color"] !== false && io.stdout.isTTY && io.env["NO_COLOR"] === undefined;
   const tokens = run.total_tokens_input + run.total_tokens_output === 0 ? "" : `  ↑${run.total_tokens_input} ↓${run.total_tokens_output}`;
-  const head = `${run.run_id}  ${run.status}  ${run.total_steps} steps${tokens}`;
+  const head = `${run.run_id}  ${run.status}  ${sizeOf(run)}${tokens}`;
   const all = run.tags.length === 0 ? "" : `[${visible(run.tags.join(", "))}]`;
   const tags = io.stdout.isTTY ? fit(all, io.stdout.columns) : all;
   // On a line of their own where they would not fit.
@@ -209,7 +214,7 @@ export async function diffRuns(reader: CommandReader, { args }: Invocation, io: 
     const tools = steps.filter((step) => step.event_type === "tool_start").map((step) => String(step.tool_name));
     const errors = steps.filter((step) => step.event_type.endsWith("_error")).length;
     return {
-      status: run.status, steps: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
+      status: run.status, calls: run.call_count ?? "unknown", steps: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
     };
   };
   const left = await factsOf(args[1] ?? "");

@@ -412,6 +412,8 @@ export interface components {
             models: string[];
             /** @description Null while running */
             duration_ms: number | null;
+            /** @description Calls, or spans: a start and its end count once. Null for a run that an earlier release recorded */
+            call_count: number | null;
             /** @description Error steps, also those that the run survived */
             errors: number;
             /** @description Null unless model_prices knows every model used */

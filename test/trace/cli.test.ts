@@ -77,7 +77,7 @@ test("on a terminal no line is wider than it, and recorded text can't steer it",
 
 test("show draws the calls as a tree with durations, tokens, servers and errors", () =>
   inDirectory(async (_, trace) => {
-    assert.equal((await trace("show", "r2")).out, "r2  failed  7 steps  ↑42 ↓58  [other]\n└─ ⬡ research_agent  620 ms  ✗ no answer\n   ├─ ◯ ChatModel  210 ms  ↑42 ↓58\n   └─ ▭ web_search  350 ms  mcp:tavily\n");
+    assert.equal((await trace("show", "r2")).out, "r2  failed  3 calls  ↑42 ↓58  [other]\n└─ ⬡ research_agent  620 ms  ✗ no answer\n   ├─ ◯ ChatModel  210 ms  ↑42 ↓58\n   └─ ▭ web_search  350 ms  mcp:tavily\n");
     assert.match((await trace("show", "r2", "--reverse")).out, /├─ ▭ web_search[\s\S]*└─ ◯ ChatModel/);
     assert.deepEqual([(await trace("show", "nope")).code, (await trace("show", "nope")).err], [1, "toolsrv trace: no run nope\n"]);
   }));
@@ -255,7 +255,7 @@ test("demo records a run with a nested error; the directory need not exist", () 
   inDirectory(async (directory, trace) => {
     const { code, out } = await trace("demo", "--check", "--data-dir", "demo");
     assert.deepEqual([code, /^seeded demo run demo-[0-9a-f]{8} into /.test(out)], [0, true]);
-    assert.match((await trace("runs", "--data-dir", "demo")).out, /completed .* 9 steps {2}research_agent/);
+    assert.match((await trace("runs", "--data-dir", "demo")).out, /completed .* 4 calls {2}research_agent/);
     assert.equal((await readFile(layoutOf(join(directory, "demo")).traces)).subarray(0, 15).toString(), "SQLite format 3");
   }));
 

@@ -11,7 +11,7 @@ export interface Delta {
 export function deltasOf({ a, b }: Comparison): readonly Delta[] {
   return [
     { term: "Duration", unit: "ms", a: a.duration_ms, b: b.duration_ms },
-    { term: "Steps", unit: "count", a: a.total_steps, b: b.total_steps },
+    { term: "Calls", unit: "count", a: a.call_count, b: b.call_count },
     { term: "Errors", unit: "count", a: a.errors, b: b.errors },
     { term: "Tokens in", unit: "count", a: a.total_tokens_input, b: b.total_tokens_input },
     { term: "Tokens out", unit: "count", a: a.total_tokens_output, b: b.total_tokens_output },

@@ -23,6 +23,11 @@ export function compareRuns(a: Run, b: Run): number {
   return byStart || order(b.run_id, a.run_id);
 }
 
+/** How large a run is: its calls, which people count; its steps where an earlier release counted these alone. */
+export function sizeOf({ call_count: calls, total_steps: steps }: Pick<Run, "call_count" | "total_steps">): { readonly count: number; readonly unit: "call" | "calls" | "steps" } {
+  return calls === null ? { count: steps, unit: "steps" } : { count: calls, unit: calls === 1 ? "call" : "calls" };
+}
+
 const MEASURES: { readonly [sort in Exclude<Sort, "started">]: (run: Run) => number } = {
   duration: (run) => run.duration_ms ?? -1,
   tokens: (run) => run.total_tokens_input + run.total_tokens_output,

@@ -27,6 +27,8 @@ interface Open {
 interface Call {
   parentId: string | null;
   known: boolean;
+  /** One of its events opens or closes it. */
+  counted: boolean;
   names: Names | null;
   /** Nodes of its start events; one, as a rule. */
   nodes: string[];
@@ -40,6 +42,7 @@ export type EdgeSink = (source: string, target: string, count: number, last: num
 export class RunCalls {
   readonly #calls = new Map<string, Call>();
   #open = 0;
+  #counted = 0;
 
   get size(): number {
     return this.#calls.size;
@@ -48,6 +51,11 @@ export class RunCalls {
   /** Calls that have started and not ended. */
   get openCount(): number {
     return this.#open;
+  }
+
+  /** Calls with an event that opens or closes them. */
+  get count(): number {
+    return this.#counted;
   }
 
   ids(): Iterable<string> {
@@ -88,6 +96,8 @@ export class RunCalls {
       const chain = kind.name === "agent_finish" ? call.open.find((open) => open.kind === "chain") : undefined;
       return chain === undefined ? null : elapsed(chain.at, event.at);
     }
+    if (!call.counted) this.#counted += 1;
+    call.counted = true;
     if (kind.side === "start") {
       call.names ??= names;
       call.open.push({ kind: kind.call, at: event.at });
@@ -109,8 +119,11 @@ export class RunCalls {
       const own = this.#calls.get(id);
       if (own === undefined) {
         this.#calls.set(id, call);
+        this.#counted += Number(call.counted);
         continue;
       }
+      this.#counted += Number(call.counted && !own.counted);
+      own.counted ||= call.counted;
       own.known ||= call.known;
       own.parentId ??= call.parentId;
       own.names ??= call.names;
@@ -133,7 +146,7 @@ export class RunCalls {
   #call(runId: string): Call {
     let call = this.#calls.get(runId);
     if (call === undefined) {
-      call = { parentId: null, known: false, names: null, nodes: [], children: null, open: [] };
+      call = { parentId: null, known: false, counted: false, names: null, nodes: [], children: null, open: [] };
       this.#calls.set(runId, call);
     }
     return call;

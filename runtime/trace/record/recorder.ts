@@ -277,6 +277,7 @@ export class Recorder {
     if (into === run) return run;
     this.#early().delete(run.runId);
     into.calls.absorb(run.calls);
+    into.callCount = into.calls.count;
     into.steps += run.steps;
     into.tokensIn += run.tokensIn;
     into.tokensOut += run.tokensOut;
@@ -311,7 +312,7 @@ export class Recorder {
     for (const event of this.source.events(row.key)) {
       calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: nodeKey(event) }, eventKind(event.type), event, () => undefined);
     }
-    const run: RunState = { ...row, calls, mergedInto: null };
+    const run: RunState = { ...row, callCount: calls.count, calls, mergedInto: null };
     this.#runs.set(row.runId, run);
     for (const id of calls.ids()) if (calls.has(id)) this.#places.set(id, run);
     this.#calls += calls.size;
@@ -345,6 +346,7 @@ export class Recorder {
   #count(run: RunState, event: Incoming, kind: EventKind, parentId: string | null, costNano: number | null, names: Names, seq: number): void {
     const root = parentId === null;
     run.steps += 1;
+    run.callCount = run.calls.count;
     run.tokensIn += event.tokensIn ?? 0;
     run.tokensOut += event.tokensOut ?? 0;
     run.lastSeq = seq;

@@ -12,6 +12,8 @@ export interface RunRow {
   completedAt: number | null;
   tags: readonly string[];
   steps: number;
+  /** Calls with a step of their own: a start and its end count once. `null` in rows of earlier releases. */
+  callCount: number | null;
   tokensIn: number;
   tokensOut: number;
   errors: number;
@@ -49,7 +51,7 @@ export interface RunState extends RunRow {
 
 export function newRun(key: number, runId: string, at: number, calls: RunCalls): RunState {
   return {
-    key, runId, status: RUNNING, startedAt: at, completedAt: null, tags: [], steps: 0, tokensIn: 0, tokensOut: 0, errors: 0,
+    key, runId, status: RUNNING, startedAt: at, completedAt: null, tags: [], steps: 0, callCount: 0, tokensIn: 0, tokensOut: 0, errors: 0,
     graph: null, error: null, name: null, session: null, user: null, models: [], costNano: 0, unpriced: 0, preview: null, answer: null,
     rooted: false, settled: false, throttled: false, lastSeq: 0, touchedMs: 0, calls, mergedInto: null,
   };

@@ -29,6 +29,7 @@ export interface RunRecord {
   readonly last_seq: number;
   readonly touched_ms: number;
   readonly answer: string | null;
+  readonly calls: number | null;
 }
 
 export function runRow(record: RunRecord): RunRow {
@@ -38,19 +39,20 @@ export function runRow(record: RunRecord): RunRow {
     graph: record.graph, error: record.error, name: record.name, session: record.session, user: record.user,
     models: JSON.parse(record.models) as string[], costNano: record.cost_nano, unpriced: record.unpriced, preview: record.preview,
     rooted: record.rooted === 1, settled: record.settled === 1, throttled: record.throttled === 1, lastSeq: record.last_seq, touchedMs: record.touched_ms, answer: record.answer,
+    callCount: record.calls,
   };
 }
 
 export const RUN_COLUMNS =
   "key, run_id, status, started_at, completed_at, tags, steps, tokens_in, tokens_out, errors, graph, error, name, session, \"user\", models, " +
-  "cost_nano, unpriced, preview, rooted, settled, throttled, last_seq, touched_ms, answer";
+  "cost_nano, unpriced, preview, rooted, settled, throttled, last_seq, touched_ms, answer, calls";
 
 /** Values of RUN_COLUMNS. */
 export function runValues(run: RunRow): (string | number | null)[] {
   return [
     run.key, run.runId, run.status, run.startedAt, run.completedAt, JSON.stringify(run.tags), run.steps, run.tokensIn, run.tokensOut, run.errors,
     run.graph, run.error, run.name, run.session, run.user, JSON.stringify(run.models), run.costNano, run.unpriced, run.preview,
-    Number(run.rooted), Number(run.settled), Number(run.throttled), run.lastSeq, run.touchedMs, run.answer,
+    Number(run.rooted), Number(run.settled), Number(run.throttled), run.lastSeq, run.touchedMs, run.answer, run.callCount,
   ];
 }
 

@@ -39,10 +39,15 @@ function sumOf<T>(records: readonly T[], value: (record: T) => number | null): n
   return records.reduce((total, record) => total + (value(record) ?? 0), 0);
 }
 
+/** Calls that some steps open or close. */
+function callsOf(records: readonly EventRecord[]): number {
+  return new Set(records.flatMap((record) => (eventKind(record.type).call === null ? [] : [record.run_id]))).size;
+}
+
 /** The run that holds a nested one, when the nested one's steps are gone and `rest` is left. */
 export function withoutNested(holder: RunRow, rest: readonly EventRecord[]): RunRow {
   return {
-    ...holder, steps: rest.length, tokensIn: sumOf(rest, (r) => r.tokens_in), tokensOut: sumOf(rest, (r) => r.tokens_out),
+    ...holder, steps: rest.length, callCount: callsOf(rest), tokensIn: sumOf(rest, (r) => r.tokens_in), tokensOut: sumOf(rest, (r) => r.tokens_out),
     errors: rest.filter((record) => eventKind(record.type).side === "error").length,
   };
 }
@@ -54,7 +59,7 @@ export function nestedRun(holder: RunRow, runId: string, records: readonly Event
   const failed = end !== undefined && eventKind(end.type).side === "error";
   return {
     ...holder, runId, tags: [], status: end === undefined ? RUNNING : failed ? FAILED : COMPLETED, startedAt: first?.at ?? holder.startedAt, completedAt: end?.at ?? null,
-    steps: records.length, tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
+    steps: records.length, callCount: callsOf(records), tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
     errors: records.filter((record) => eventKind(record.type).side === "error").length, graph: null, error: failed ? end.error : null,
     name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null, answer: null,
     costNano: sumOf(records, (r) => r.cost_nano),

@@ -52,6 +52,7 @@ export function runWireExtended(run: RunRow, rootId = run.runId): RunExtended {
     user_id: run.user,
     models: [...run.models],
     duration_ms: run.completedAt === null ? null : Math.max(0, Math.floor((run.completedAt - run.startedAt) / 1000)),
+    call_count: run.callCount,
     errors: run.errors,
     cost_usd: run.unpriced > 0 || run.costNano === 0 ? null : run.costNano / 1e9,
     preview: run.preview,

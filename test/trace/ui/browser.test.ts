@@ -84,7 +84,7 @@ test("a new step of an open run comes in live, each once, also after the connect
     await page.locator(".run-title .status-completed").waitFor();
     await page.locator('.span[data-state="ok"]', { hasText: "worker" }).waitFor();
     assert.deepEqual(await page.locator(".span-text").allInnerTexts(), ["worker", "fetch_page", "parse_page"]);
-    assert.equal(await page.locator(".facts", { hasText: "6 steps" }).count(), 1);
+    assert.equal(await page.locator(".facts", { hasText: "3 calls" }).count(), 1);
     assert.ok(resumed.some((since) => Number(since) >= 2), `resumed at ${resumed.join(", ")}`);
     await finish(watched);
   } finally {

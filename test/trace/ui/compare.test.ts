@@ -41,7 +41,7 @@ test("runs that should not be compared are said so", () => {
 test("tools that only one run called are named with their number", () => {
   const rows = [row("tool:a", "tool:a"), row("tool:b", null), row("tool:b", null), row(null, "tool:c")];
   assert.deepEqual([onlyIn(comparison({ rows }), "a"), onlyIn(comparison({ rows }), "b")], [[["tool:b", 2]], [["tool:c", 1]]]);
-  assert.deepEqual(deltasOf(comparison({})).map((delta) => delta.term), ["Duration", "Steps", "Errors", "Tokens in", "Tokens out", "Cost"]);
+  assert.deepEqual(deltasOf(comparison({})).map((delta) => delta.term), ["Duration", "Calls", "Errors", "Tokens in", "Tokens out", "Cost"]);
 });
 
 test("servers are groups of their tools, in an order that does not depend on the answer", () => {

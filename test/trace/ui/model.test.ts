@@ -19,7 +19,7 @@ const test = suite("trace ui: model");
 function run(id: string, more: Partial<Run> = {}): Run {
   return {
     run_id: id, root_run_id: id, tags: [], status: "completed", started_at: "2026-11-20T10:00:00Z", completed_at: null, total_steps: 1, total_tokens_input: 0, total_tokens_output: 0,
-    graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], duration_ms: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 1, ...more,
+    graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], duration_ms: null, call_count: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 1, ...more,
   };
 }
 const ids = (runs: readonly Run[]): string => runs.map((entry) => entry.run_id).join(" ");

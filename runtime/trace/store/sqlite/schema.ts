@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS runs (
   tags TEXT NOT NULL, steps INTEGER NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, errors INTEGER NOT NULL,
   graph TEXT, error TEXT, name TEXT, session TEXT, user TEXT, models TEXT NOT NULL, cost_nano INTEGER NOT NULL, unpriced INTEGER NOT NULL,
   preview TEXT, rooted INTEGER NOT NULL, settled INTEGER NOT NULL, throttled INTEGER NOT NULL, last_seq INTEGER NOT NULL, touched_ms INTEGER NOT NULL,
-  answer TEXT
+  answer TEXT, calls INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_started ON runs (started_at DESC, run_id DESC);
 CREATE INDEX IF NOT EXISTS runs_status ON runs (status, started_at DESC, run_id DESC);
@@ -150,7 +150,7 @@ export function openForReading(layout: Layout, file: StoreFile, cacheKb = 16_000
 
 function prepareTraces(db: Db, path: string): void {
   const version = db.pragma("user_version", { simple: true }) as number;
-  if (version >= OLDEST_VERSION && version < SCHEMA_VERSION) addColumns(db);
+  if (version >= OLDEST_VERSION && version <= SCHEMA_VERSION) addColumns(db);
   else if (version !== 0) checkVersion(db, path);
   const tables = db.prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'events')").pluck().get() as number;
   if (version === 0 && tables > 0) {
@@ -162,7 +162,7 @@ function prepareTraces(db: Db, path: string): void {
 
 /** Columns that later versions have; steps without them stay as they are. */
 function addColumns(db: Db): void {
-  const added = { runs: { answer: "TEXT" }, events: { block: "INTEGER", line: "INTEGER", details: "INTEGER" } } as const;
+  const added = { runs: { answer: "TEXT", calls: "INTEGER" }, events: { block: "INTEGER", line: "INTEGER", details: "INTEGER" } } as const;
   inTransaction(db, () => {
     for (const [table, columns] of Object.entries(added)) {
       const held = new Set(db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table));
