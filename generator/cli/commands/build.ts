@@ -14,7 +14,7 @@ import type { Compilation } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import type { Outcome } from "../../5-emit/build-cache.js";
-import type { PrintedCatalog } from "../../proof/printed.js";
+import type { PrintedCatalog, Unproven } from "../../proof/printed.js";
 import type { Emission, FileReport } from "../../5-emit/write.js";
 
 /** What `--json` prints: always one object, whatever the end. */

@@ -16,6 +16,25 @@ export function recordingContract(test: Suite, stores: Stores): void {
       });
     }));
 
+  test("a start and its end are one call, in whatever batches and order they come, and notes are none", () =>
+    stores.with(async (store) => {
+      const calls = async (id: string): Promise<unknown> => (await store.reader.run(id, true) as Json | null)?.["call_count"];
+      const [first, ...rest] = sampleRun("r1");
+      for (const event of [first ?? {}, ...rest.toReversed()]) await record(store, [event]);
+      await record(store, [{ run_id: "r1-x", parent_run_id: "r1", event_type: "retry" }, ...rest.slice(0, 1)]);
+      assert.deepEqual([await calls("r1"), (await store.reader.run("r1", true))?.total_steps, await calls("r1-t")], [3, 9, 1]);
+      assert.ok(await store.writer.deleteRun("r1-t"));
+      assert.equal(await calls("r1"), 2);
+    }));
+
+  test("the calls of a run that turns out to be part of another are counted once", () =>
+    stores.with(async (store) => {
+      await record(store, [{ run_id: "b", parent_run_id: "a", event_type: "tool_start" }, { run_id: "b", parent_run_id: "a", event_type: "tool_end" }]);
+      await record(store, [{ run_id: "a", parent_run_id: "root", event_type: "chain_start" }, { run_id: "root", event_type: "chain_start" }, { run_id: "a", parent_run_id: "root", event_type: "chain_end" }]);
+      const run = (await store.reader.run("root", true)) as Json | null;
+      assert.deepEqual([run?.["call_count"], run?.["total_steps"]], [3, 5]);
+    }));
+
   test("steps come by time, then by arrival: run_start before chain_start of the same moment", () =>
     stores.with(async (store) => {
       await record(store, sampleRun("r1"));
