@@ -1,5 +1,5 @@
 /** What the contract needs of a backend: a place to fill, and how the store keeps what it is given. */
-import type { Row } from "../../runtime/abi/filter.js";
+import type { Filter, Row } from "../../runtime/abi/filter.js";
 import type { BackendName } from "../../runtime/abi/plan.js";
 import type { Settings } from "../../runtime/adapters/adapter.js";
 
@@ -8,6 +8,15 @@ export interface StoredRecord {
   readonly n: number;
   readonly payload: Row;
   readonly vector: readonly number[];
+}
+
+export interface FillOptions {
+  /** With an index that may miss rows. */
+  readonly approximate?: boolean;
+  /** Fields with an index. */
+  readonly indexed?: readonly string[];
+  /** Text of a payload for hybrid search, where the store has it. */
+  readonly sparse?: (payload: Row) => string;
 }
 
 /** A running store of one backend. */
@@ -23,12 +32,16 @@ export interface LiveStore {
   at(host: string, port: number): Settings;
   readonly host: string;
   readonly port: number;
-  /** Makes a collection of records; replaces one of the same name. `approximate`: with an index that may miss rows. */
-  fill(collection: string, records: readonly StoredRecord[], options?: { readonly approximate?: boolean; readonly indexed?: readonly string[] }): Promise<void>;
+  /** Makes a collection of records; replaces one of the same name. */
+  fill(collection: string, records: readonly StoredRecord[], options?: FillOptions): Promise<void>;
+  /** The name under which `fill` made a collection. */
+  name(collection: string): string;
   /** The id of record `n`, as rows have it in `_id`; ascending with `n`. */
   id(n: number): string | number;
-  /** The payload as the store keeps it; null where it can't hold it. */
+  /** The payload as the store keeps it; null where it can't hold it, or takes it otherwise on purpose. */
   keep(payload: Row): Row | null;
+  /** A filter whose meaning a filter has in this store, where that is another by design; null: no filter's. */
+  means(filter: Filter): Filter | null;
   /** The score of a record with this cosine similarity. */
   score(cosine: number): number;
   /** Drops what `fill` made. */

@@ -37,7 +37,7 @@ const refused = (backend: Backend, filter: Filter): boolean => {
 test("each operator has the native form of its store", () => {
   const table: readonly (readonly [Filter, { readonly [B in Backend]?: unknown }])[] = [
     [condition("eq", "paid"), {
-      qdrant: { must: [{ key: "status", match: { value: "paid" } }] },
+      qdrant: { must: [{ key: "status", match: { value: "paid" } }], must_not: [{ key: "status[]", match: { value: "paid" } }] },
       chroma: { where: { status: { $eq: "paid" } } }, pinecone: { status: { $eq: "paid" } },
       weaviate: { operator: "Equal", target: { property: "status" }, value: "paid" },
       milvus: "status == 'paid'",
@@ -50,15 +50,15 @@ test("each operator has the native form of its store", () => {
       pgvector: { sql: "payload #> $1::text[] IS DISTINCT FROM $2::jsonb", params: [["archived"], "true"] },
     }],
     [condition("gte", 5, "size"), {
-      qdrant: { must: [{ key: "size", range: { gte: 5 } }] }, chroma: { where: { size: { $gte: 5 } } }, pinecone: { size: { $gte: 5 } }, milvus: "size >= 5",
+      qdrant: { must: [{ key: "size", range: { gte: 5 } }], must_not: [{ key: "size[]", range: { gte: 5 } }] }, chroma: { where: { size: { $gte: 5 } } }, pinecone: { size: { $gte: 5 } }, milvus: "size >= 5",
       weaviate: { operator: "GreaterThanEqual", target: { property: "size" }, value: 5 },
     }],
     [condition("gt", "2024-01-31", "due"), {
-      qdrant: { must: [{ key: "due", range: { gt: "2024-01-31" } }] }, milvus: "due > '2024-01-31'",
+      qdrant: { must: [{ key: "due", range: { gt: "2024-01-31" } }], must_not: [{ key: "due[]", range: { gt: "2024-01-31" } }] }, milvus: "due > '2024-01-31'",
       pgvector: { sql: `jsonb_typeof(payload #> $1::text[]) = 'string' AND payload #> $1::text[] #>> '{}' COLLATE "C" > $2`, params: [["due"], "2024-01-31"] },
     }],
     [condition("in", ["a", "b", 1]), {
-      qdrant: { should: [{ key: "status", match: { any: ["a", "b"] } }, { key: "status", match: { any: [1] } }] },
+      qdrant: { should: [{ key: "status", match: { any: ["a", "b"] } }, { key: "status", range: { gte: 1, lte: 1 } }] },
       chroma: { where: { $or: [{ status: { $in: ["a", "b"] } }, { status: { $in: [1] } }] } }, milvus: "status in ['a', 'b', 1]",
     }],
     [condition("nin", ["a"]), {
@@ -66,30 +66,33 @@ test("each operator has the native form of its store", () => {
       weaviate: { operator: "NotEqual", target: { property: "status" }, value: "a" },
     }],
     [condition("contains_any", ["a", "b"], "tags"), {
-      qdrant: { must: [{ key: "tags", match: { any: ["a", "b"] } }] }, pinecone: { tags: { $in: ["a", "b"] } }, milvus: "ARRAY_CONTAINS_ANY(tags, ['a', 'b'])",
+      qdrant: { must: [{ key: "tags", match: { any: ["a", "b"] } }, { key: "tags[]", match: { any: ["a", "b"] } }] }, pinecone: { tags: { $in: ["a", "b"] } }, milvus: "ARRAY_CONTAINS_ANY(tags, ['a', 'b'])",
       weaviate: { operator: "ContainsAny", target: { property: "tags" }, value: ["a", "b"] },
     }],
     [condition("contains_all", ["a", "b"], "tags"), {
-      qdrant: { must: [{ key: "tags", match: { value: "a" } }, { key: "tags", match: { value: "b" } }] },
+      qdrant: { must: [{ key: "tags", match: { value: "a" } }, { key: "tags[]", match: { value: "a" } }, { key: "tags", match: { value: "b" } }, { key: "tags[]", match: { value: "b" } }] },
       pinecone: { $and: [{ tags: { $in: ["a"] } }, { tags: { $in: ["b"] } }] }, milvus: "ARRAY_CONTAINS_ALL(tags, ['a', 'b'])",
     }],
     [condition("exists", true, "note"), { qdrant: { must_not: [{ is_empty: { key: "note" } }] }, pgvector: { sql: "jsonb_typeof(payload #> $1::text[]) <> 'null'", params: [["note"]] } }],
-    [condition("is_null", true, "note"), { qdrant: { must: [{ is_null: { key: "note" } }] } }],
+    [condition("is_null", true, "note"), { qdrant: { must: [{ is_null: { key: "note" } }], must_not: [{ is_null: { key: "note[]" } }] } }],
     [condition("like", "a%b_", "title"), {
       milvus: "title like 'a%b_'", weaviate: { operator: "Like", target: { property: "title" }, value: "a*b?" },
       pgvector: { sql: `jsonb_typeof(payload #> $1::text[]) = 'string' AND payload #> $1::text[] #>> '{}' COLLATE "C" ~ $2`, params: [["title"], "^[aA].*[bB].$"] },
     }],
     [condition("text_match", "Red fox", "title"), {
-      qdrant: { must: [{ key: "title", match: { text: "Red fox" } }] },
+      qdrant: { must: [{ key: "title", match: { text: "Red fox" } }], must_not: [{ key: "title[]", match: { text: "Red fox" } }] },
       weaviate: { operator: "And", value: null, filters: [{ operator: "Like", target: { property: "title" }, value: "*red*" }, { operator: "Like", target: { property: "title" }, value: "*fox*" }] },
     }],
-    [condition("eq", "x", "a.b.c"), { qdrant: { must: [{ key: "a.b.c", match: { value: "x" } }] }, milvus: `a["b"]["c"] == 'x'`, pgvector: { sql: "payload #> $1::text[] = $2::jsonb", params: [["a", "b", "c"], '"x"'] } }],
+    [condition("eq", "x", "a.b.c"), { qdrant: { must: [{ key: "a.b.c", match: { value: "x" } }], must_not: [{ key: "a.b.c[]", match: { value: "x" } }] }, milvus: `a["b"]["c"] == 'x'`, pgvector: { sql: "payload #> $1::text[] = $2::jsonb", params: [["a", "b", "c"], '"x"'] } }],
     [condition("eq", 7, "id"), {
       qdrant: { must: [{ has_id: [7] }] }, chroma: { ids: ["7"] }, weaviate: { operator: "Equal", target: { property: "_id" }, value: "7" },
       pgvector: { sql: `"id"::text = $1`, params: ["7"] },
     }],
     [{ and: [condition("eq", 1, "a"), { or: [condition("eq", 2, "b"), condition("ne", 3, "c")] }] }, {
-      qdrant: { must: [{ key: "a", match: { value: 1 } }, { should: [{ key: "b", match: { value: 2 } }, { must_not: [{ key: "c", match: { value: 3 } }] }] }] },
+      qdrant: {
+        must: [{ key: "a", range: { gte: 1, lte: 1 } }, { should: [{ must: [{ key: "b", range: { gte: 2, lte: 2 } }], must_not: [{ key: "b[]", range: { gte: 2, lte: 2 } }] }, { must_not: [{ key: "c", range: { gte: 3, lte: 3 } }] }] }],
+        must_not: [{ key: "a[]", range: { gte: 1, lte: 1 } }],
+      },
       chroma: { where: { $and: [{ a: { $eq: 1 } }, { $or: [{ b: { $eq: 2 } }, { c: { $ne: 3 } }] }] } }, milvus: "(a == 1) and ((b == 2) or (c != 3))",
     }],
   ];
@@ -194,7 +197,8 @@ function qdrantMatches(filter: QdrantFilter, row: Row): boolean {
     if ("must" in condition || "must_not" in condition || "should" in condition) return qdrantMatches(condition as QdrantFilter, row);
     if ("has_id" in condition) return (condition["has_id"] as readonly unknown[]).map(String).includes(String(row["_id"]));
     const key = (condition["key"] ?? (condition["is_null"] as { key?: unknown } | undefined)?.key ?? (condition["is_empty"] as { key?: unknown } | undefined)?.key) as string;
-    const value = readPath(row, key);
+    // These rows have no lists, which alone a key with brackets reaches.
+    const value = key.endsWith("[]") ? undefined : readPath(row, key);
     if ("is_null" in condition) return value === null;
     if ("is_empty" in condition) return value === undefined || value === null;
     const match = condition["match"] as { value?: unknown; any?: readonly unknown[] } | undefined;

@@ -42,6 +42,8 @@ export async function pgvectorStore(url: string): Promise<LiveStore> {
     },
     id: (n) => `r${String(n).padStart(5, "0")}`,
     keep: (payload) => (holds(payload) ? payload : null),
+    means: (filter) => filter,
+    name: (collection) => collection,
     score: (cosine) => 1 / (1 + Math.max(0, 1 - cosine)),
     async close() {
       await client.query(`DROP SCHEMA ${schema} CASCADE`);

@@ -21,21 +21,20 @@ export const SHARED: readonly StoredRecord[] = Array.from({ length: 120 }, (_, n
   n, vector: [...hashText(nameOf(n), DIMS)], payload: { tenant_id: tenantOf(n), title: nameOf(n), size: n >> 1, group: WORDS[n % 3] ?? "" },
 }));
 
-const TARGET = { connection: "main", collection: COLLECTION };
 const OUTPUT = { fields: ["tenant_id", "title", "size", "group"] };
 const PARAMETERS = [
   { name: "group", path: "group", dtype: "keyword", op: "in", description: "Keep rows of any of these groups." },
   { name: "min_size", path: "size", dtype: "integer", op: "gte", description: "Smallest size of a row to keep." },
 ];
-const TOOLS = [
-  { name: "search_things", kind: "search", description: "Find things by words of their title, best match first.", target: TARGET, query: { param: "query", required: true }, parameters: PARAMETERS, output: OUTPUT },
-  { name: "list_things", kind: "scroll", description: "List things in the order of their ids, with filters.", target: TARGET, parameters: PARAMETERS, output: OUTPUT },
-  { name: "count_things", kind: "count", description: "Count the things that pass the filters given.", target: TARGET, parameters: PARAMETERS },
-  { name: "get_thing", kind: "lookup", description: "Read one thing by its id, as other tools return it.", target: TARGET, parameters: [{ name: "id", path: "id", dtype: "keyword", op: "eq", required: true, description: "The id of the thing to read." }], output: { ...OUTPUT, limit_default: 1 } },
+const tools = (target: { readonly connection: string; readonly collection: string }): readonly object[] => [
+  { name: "search_things", kind: "search", description: "Find things by words of their title, best match first.", target, query: { param: "query", required: true }, parameters: PARAMETERS, output: OUTPUT },
+  { name: "list_things", kind: "scroll", description: "List things in the order of their ids, with filters.", target, parameters: PARAMETERS, output: OUTPUT },
+  { name: "count_things", kind: "count", description: "Count the things that pass the filters given.", target, parameters: PARAMETERS },
+  { name: "get_thing", kind: "lookup", description: "Read one thing by its id, as other tools return it.", target, parameters: [{ name: "id", path: "id", dtype: "keyword", op: "eq", required: true, description: "The id of the thing to read." }], output: { ...OUTPUT, limit_default: 1 } },
 ];
 
 /** A catalog over the store whose values of settings all come from the environment. */
-async function connectTo({ backend, settings }: LiveStore): Promise<Connection> {
+async function connectTo({ backend, settings, name }: LiveStore): Promise<Connection> {
   const env: Record<string, string> = {};
   const written = Object.fromEntries(Object.entries(settings).map(([key, value]) => {
     if (typeof value !== "string" || DESCRIPTORS[backend].settings[key]?.use === "option") return [key, value];
@@ -44,7 +43,7 @@ async function connectTo({ backend, settings }: LiveStore): Promise<Connection> 
   }));
   return connect({
     tds_version: "2", connections: { main: { backend, ...written } }, defaults: { embedding: "local/hashing-256" },
-    security: { tenancy: { mode: "claim", claim: "tenant", path: "tenant_id" } }, tools: TOOLS,
+    security: { tenancy: { mode: "claim", claim: "tenant", path: "tenant_id" } }, tools: tools({ connection: "main", collection: name(COLLECTION) }),
   }, { env });
 }
 

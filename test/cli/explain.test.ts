@@ -143,17 +143,7 @@ test("the guard of every kind and branch can be read, with where the tenant come
   }
 });
 
-const STORES: readonly (readonly [connection: string, native: unknown])[] = [
-  ["backend: qdrant, url: 'http://127.0.0.1:1'", { must: [{ key: "tenant", match: { value: "acme" } }, { key: "year", range: { gte: 1999 } }] }],
-  ["backend: chroma, url: 'http://127.0.0.1:1'", { where: { $and: [{ tenant: { $eq: "acme" } }, { year: { $gte: 1999 } }] } }],
-  ["backend: milvus, uri: 'http://127.0.0.1:1'", "(tenant == 'acme') and (year >= 1999)"],
-];
-
-test("the filter of a store without an adapter is shown as that store would get it", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
-  try {
-    for (const [connection, native] of STORES) {
-      writeFileSync(join(folder, "tools.yaml"), `tds_version: '2'
+const catalogOf = (connection: string): string => `tds_version: '2'
 connections: { store: { ${connection} } }
 defaults: { embedding: local/hashing-256 }
 tools:
@@ -163,7 +153,38 @@ tools:
     static_filters: { must: [{ path: tenant, op: eq, value: acme }] }
     query: { param: text }
     parameters: [{ name: year, path: year, op: gte, dtype: integer }]
-`);
+`;
+
+const STORES: readonly (readonly [connection: string, native: unknown])[] = [
+  ["backend: pinecone, api_key: '${KEY:-}', host: h", { $and: [{ tenant: { $eq: "acme" } }, { year: { $gte: 1999 } }] }],
+  ["backend: milvus, uri: 'http://127.0.0.1:1'", "(tenant == 'acme') and (year >= 1999)"],
+];
+
+test("a store with an adapter is shown as the adapter asks it, with the settings of the connection, and nothing is opened", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    const stores: readonly (readonly [connection: string, query: RegExp])[] = [
+      ["backend: pgvector, dsn: '${DSN:-}', table: app.docs, id_column: doc_id, vector_column: vec", /FROM \\"app\\"\.\\"docs\\"\\nWHERE \\"vec\\" IS NOT NULL AND .*ORDER BY \\"distance\\", \\"doc_id\\" LIMIT/],
+      ["backend: qdrant, url: 'http://127.0.0.1:1'", /"query":"<vector of 256>","filter":\{"must":\[\{"key":"tenant","match":\{"value":"acme"\}\},\{"key":"year","range":\{"gte":1999\}\}\]\}/],
+    ];
+    for (const [connection, query] of stores) {
+      writeFileSync(join(folder, "tools.yaml"), catalogOf(connection));
+      const io = memoryIo({ cwd: folder });
+      assert.equal(await run(["explain", "tools.yaml", "find_docs", "--json", "--args", '{"text":"law","year":1999}'], io), EXIT.OK, io.err());
+      const [native] = (JSON.parse(io.out()) as Explanation).calls[0]?.native ?? [];
+      assert.match(JSON.stringify(native?.query), query);
+      assert.equal(native?.sendable, true);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the filter of a store without an adapter is shown as that store would get it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-explain-"));
+  try {
+    for (const [connection, native] of STORES) {
+      writeFileSync(join(folder, "tools.yaml"), catalogOf(connection));
       const io = memoryIo({ cwd: folder });
       assert.equal(await run(["explain", "tools.yaml", "find_docs", "--json", "--args", '{"text":"law","year":1999}'], io), EXIT.OK, io.err());
       const [query] = (JSON.parse(io.out()) as Explanation).calls[0]?.native ?? [];

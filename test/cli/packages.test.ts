@@ -59,10 +59,10 @@ for (const command of ["validate", "build", "serve"]) {
 
 test("a store that this version can only build for needs no package of its own", () =>
   inProject(async (folder) => {
-    const qdrant = CATALOG.replace("backend: sqlite, path: ./main.db", "backend: qdrant, url: http://localhost:6333").replace(/BAAI.*/, "local/hashing-256 }").replace(/ {4}rerank.*\n/, "");
-    assert.deepEqual(await reported(folder, "validate", qdrant), []);
-    assert.deepEqual(await reported(folder, "build", qdrant), []);
-    assert.deepEqual(await reported(folder, "serve", qdrant), ["TS0303"]);
+    const milvus = CATALOG.replace("backend: sqlite, path: ./main.db", "backend: milvus, uri: http://localhost:19530").replace(/BAAI.*/, "local/hashing-256 }").replace(/ {4}rerank.*\n/, "");
+    assert.deepEqual(await reported(folder, "validate", milvus), []);
+    assert.deepEqual(await reported(folder, "build", milvus), []);
+    assert.deepEqual(await reported(folder, "serve", milvus), ["TS0303"]);
   }));
 
 test("a package counts where Node finds it: in the folder, above it, in another one; not in one below", () =>

@@ -11,13 +11,13 @@ import { codesOf, compiled, diagnosed, HEAD, searchTool } from "./source.js";
 const test = suite("check");
 
 const TOOL = `${HEAD}tools:\n${searchTool("find_it")}`;
-const QDRANT = TOOL.replace("{ backend: sqlite, path: ./main.db }", "{ backend: qdrant, url: u }");
+const MILVUS = TOOL.replace("{ backend: sqlite, path: ./main.db }", "{ backend: milvus, uri: u }");
 
 test("a store without an adapter is refused where it would be served, and nowhere else", () => {
-  assert.deepEqual(codesOf(QDRANT, { target: "serve" }), ["VB2024", "TS0303"]);
-  assert.deepEqual(codesOf(QDRANT, { target: "build" }), ["VB2024"]);
-  assert.equal(compiled(QDRANT, { target: "serve" }).value, null);
-  assert.ok(compiled(QDRANT, { target: "build" }).value);
+  assert.deepEqual(codesOf(MILVUS, { target: "serve" }), ["VB2024", "TS0303"]);
+  assert.deepEqual(codesOf(MILVUS, { target: "build" }), ["VB2024"]);
+  assert.equal(compiled(MILVUS, { target: "serve" }).value, null);
+  assert.ok(compiled(MILVUS, { target: "build" }).value);
 });
 
 test("what the runtime cannot do is refused, never ignored", () => {
@@ -58,10 +58,10 @@ test("a switch that is off needs no support", () => {
 
 test("help texts name the catalog that was given", () => {
   const options = { interpolation: { mode: "fill", env: new Map() }, target: "describe", isInstalled: () => false } as const;
-  const text = QDRANT.replace('"2"', '"1"').replace("local/hashing-256", "local/all-MiniLM-L6-v2");
+  const text = MILVUS.replace('"2"', '"1"').replace("local/hashing-256", "local/all-MiniLM-L6-v2");
   const helps = new Map(analyze({ path: "shop/catalog.yaml", text }, options).diagnostics.map(({ code, at, help }) => [`${code} ${at?.path.at(-1) ?? ""}`, help]));
   assert.equal(helps.get("VB0002 tds_version"), "`toolsrv migrate shop/catalog.yaml --from 1 --to 2 --write` converts it");
-  assert.equal(helps.get("VB2019 backend"), "run `npm i @qdrant/js-client-rest` in the folder of shop/catalog.yaml, or where toolsrv is installed");
+  assert.equal(helps.get("VB2019 backend"), "run `npm i @zilliz/milvus2-sdk-node` in the folder of shop/catalog.yaml, or where toolsrv is installed");
   assert.match(helps.get("VB2019 embedding") ?? "", /^run `npm i @huggingface\/transformers` in the folder of shop\/catalog\.yaml/);
   const fixed = Object.entries(CODES as { readonly [code: string]: CodeEntry }).filter(([, { help = "" }]) => help.includes("tools.yaml"));
   assert.deepEqual(fixed.map(([code]) => code), []);

@@ -17,4 +17,5 @@ export const descriptor: BackendDescriptor = {
     requiresExplicitIndex: true, filteredRecallSafe: true, exact: false, routes: [], comparesInstants: true,
   },
   compileFilter: (filter) => compileFilter(filter),
+  load: () => import("./index.js"),
 };

@@ -1,6 +1,9 @@
 /**
- * Filters as Qdrant's JSON conditions. Pure. Keys are dotted paths, unchanged. Qdrant matches a list when one of its
- * elements matches, and has no equality of floats: those become a range of one number.
+ * Filters as Qdrant's JSON conditions. Pure. Qdrant matches a list when one of its elements matches, which equality
+ * does not mean here. The key `path[]` reaches the elements of a list and nothing else, so it tells a list from a value;
+ * but no ordinary payload index has that key, and a search that asks for it reads the payload of every candidate. So there
+ * are two forms: the exact one, and a wide one for reads whose rows are compared once more (`verify.ts`).
+ * Numbers are compared by ranges: `match` knows whole numbers only, and 5 is not 5.0 to it.
  */
 import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
@@ -16,16 +19,19 @@ export interface QdrantFilter {
   readonly should?: readonly QdrantCondition[];
 }
 
+/** `exact`: no other point passes; `wide`: also points with a list where a value is compared. */
+export type Width = "exact" | "wide";
+
 /** The filter of search, scroll and count requests. @throws BackendError unsupported for `like` and texts that are no dates in an order. */
-export function compileFilter(filter: Filter): Compiled<QdrantFilter> {
+export function compileFilter(filter: Filter, width: Width = "exact"): Compiled<QdrantFilter> {
   const reduced = reduceFilter(filter);
-  return typeof reduced === "string" ? reduced : compile(reduced);
+  return typeof reduced === "string" ? reduced : compile(reduced, width);
 }
 
-function compile(filter: Filter): QdrantFilter {
-  if ("and" in filter) return merge(filter.and.map(compile));
-  if ("or" in filter) return { should: filter.or.map((part) => nested(compile(part))) };
-  return compileCondition(filter);
+function compile(filter: Filter, width: Width): QdrantFilter {
+  if ("and" in filter) return merge(filter.and.map((part) => compile(part, width)));
+  if ("or" in filter) return { should: filter.or.map((part) => nested(compile(part, width))) };
+  return compileCondition(filter, width);
 }
 
 /** A conjunction of filters; one with alternatives keeps them together as a nested filter. */
@@ -46,34 +52,39 @@ const must = (...conditions: readonly QdrantCondition[]): QdrantFilter => ({ mus
 const mustNot = (...conditions: readonly QdrantCondition[]): QdrantFilter => ({ must_not: conditions });
 const anyOf = (conditions: readonly QdrantCondition[]): QdrantFilter => (conditions.length === 1 ? must(...conditions) : { should: conditions });
 
-function compileCondition(condition: Condition): QdrantFilter {
+function compileCondition(condition: Condition, width: Width): QdrantFilter {
   if (condition.path === "id") return compileId(condition);
-  const { path: key, op } = condition;
-  if (comparesInstants(condition)) return compileInstants(condition);
+  const { op } = condition;
+  const path = pathOf(condition.path);
+  const operands = operandsOf(condition).map(storable);
+  const equal = comparesInstants(condition) ? atInstant : equals;
+  const anyEqual = comparesInstants(condition) ? (key: string, values: readonly Scalar[]) => values.map((value) => atInstant(key, value)) : among;
+  const single = width === "exact" ? valueOnly : valueOrElement;
   switch (op) {
     case "eq":
-      return must(equals(key, operandOf(condition)));
+      return single(path, (key) => equal(key, operandOf(condition)));
     case "ne":
-      return mustNot(equals(key, operandOf(condition)));
+      // A list with the value in it does not pass: a guard that excludes a value excludes it there, too.
+      return mustNot(equal(path, operandOf(condition)));
     case "gt":
     case "gte":
     case "lt":
     case "lte":
-      return must({ key, range: { [op]: ordered(operandOf(condition)) } });
+      return single(path, (key) => ({ key, range: { [op]: ordered(operandOf(condition)) } }));
     case "in":
-      return anyOf(among(key, operandsOf(condition)));
-    case "contains_any":
-      return anyOf(among(key, operandsOf(condition).map((value) => value ?? refuse("qdrant", "null inside a list"))));
+      return anyOf(anyEqual(path, operands));
     case "nin":
-      return mustNot(...among(key, operandsOf(condition)));
+      return mustNot(...anyEqual(path, operands));
+    case "contains_any":
+      return width === "wide" ? anyOf(anyEqual(path, operands)) : must(nested(anyOf(anyEqual(path, operands))), nested(anyOf(anyEqual(`${path}[]`, operands))));
     case "contains_all":
-      return must(...operandsOf(condition).map((value) => equals(key, value ?? refuse("qdrant", "null inside a list"))));
+      return must(...operands.flatMap((value) => (width === "wide" ? [equal(path, value)] : [equal(path, value), equal(`${path}[]`, value)])));
     case "exists":
-      return condition.value === true ? mustNot(empty(key)) : must(empty(key));
+      return condition.value === true ? mustNot(empty(path)) : must(empty(path));
     case "is_null":
-      return condition.value === true ? must(isNull(key)) : mustNot(isNull(key));
+      return condition.value === true ? single(path, isNull) : mustNot(nested(valueOnly(path, isNull)));
     case "text_match":
-      return must({ key, match: { text: String(condition.value) } });
+      return single(path, (key) => ({ key, match: { text: String(condition.value) } }));
     case "like":
       return refuse("qdrant", "the operator like");
     default:
@@ -81,26 +92,49 @@ function compileCondition(condition: Condition): QdrantFilter {
   }
 }
 
-/** Ranges parse stored dates, so equality of instants is a range of one; `match` would compare spellings. */
-function compileInstants(condition: Condition): QdrantFilter {
-  const { path: key, op } = condition;
-  const at = operandsOf(condition).map((value): QdrantCondition => ({ key, range: { gte: String(value), lte: String(value) } }));
-  if (op === "eq" || op === "contains_all") return must(...at);
-  if (op === "in" || op === "contains_any") return anyOf(at);
-  if (op === "ne" || op === "nin") return mustNot(...at);
-  return must({ key, range: { [op]: String(operandOf(condition)) } });
+/** A condition on the value itself, where a list with such an element does not count. */
+function valueOnly(path: string, condition: (key: string) => QdrantCondition): QdrantFilter {
+  return { must: [condition(path)], must_not: [condition(`${path}[]`)] };
 }
 
-/** Point ids are whole numbers or UUIDs; a text of digits is the number. */
+function valueOrElement(path: string, condition: (key: string) => QdrantCondition): QdrantFilter {
+  return must(condition(path));
+}
+
+/** A path as Qdrant reads it: a name with other characters is quoted, and a quote cannot be written. */
+function pathOf(path: string): string {
+  return path.split(".").map((name) => {
+    if (/^[\w-]+$/.test(name)) return name;
+    return name === "" || /["\\]/.test(name) ? refuse("qdrant", `the path '${path}'`) : `"${name}"`;
+  }).join(".");
+}
+
+/** Texts are UTF-8 in Qdrant, which has no half of a surrogate pair. */
+function storable(value: Scalar): Scalar {
+  return typeof value === "string" && /\p{Surrogate}/u.test(value) ? refuse("qdrant", "texts with half a surrogate pair") : value;
+}
+
+/** Ranges parse stored dates, so equality of instants is a range of one; `match` would compare spellings. */
+function atInstant(key: string, value: Scalar): QdrantCondition {
+  return { key, range: { gte: String(value), lte: String(value) } };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Point ids are whole numbers or UUIDs; a text of digits is the number, and other texts are the id of nothing. */
 function compileId(condition: Condition): QdrantFilter {
-  const idOf = (value: Scalar): string | number => (typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : String(value));
+  const ids = operandsOf(condition).flatMap((value): readonly (string | number)[] => {
+    const text = String(value);
+    if (UUID.test(text)) return [text];
+    return Number.isSafeInteger(Number(text)) && Number(text) >= 0 && String(Number(text)) === text ? [Number(text)] : [];
+  });
   switch (condition.op) {
     case "eq":
     case "in":
-      return must({ has_id: operandsOf(condition).map(idOf) });
+      return must({ has_id: ids });
     case "ne":
     case "nin":
-      return mustNot({ has_id: operandsOf(condition).map(idOf) });
+      return mustNot({ has_id: ids });
     default:
       return refuse("qdrant", `the operator ${condition.op} on record ids`);
   }
@@ -111,18 +145,16 @@ const empty = (key: string): QdrantCondition => ({ is_empty: { key } });
 
 function equals(key: string, value: Scalar): QdrantCondition {
   if (value === null) return isNull(key);
-  return typeof value === "number" && !Number.isInteger(value) ? { key, range: { gte: value, lte: value } } : { key, match: { value } };
+  if (typeof value === "number") return { key, range: { gte: value, lte: value } };
+  return { key, match: { value: storable(value) as string | boolean } };
 }
 
-/** `match.any` takes texts or whole numbers, not both; everything else is matched one by one. */
+/** Texts in one condition, everything else one by one. */
 function among(key: string, values: readonly Scalar[]): readonly QdrantCondition[] {
   const texts = values.filter((value) => typeof value === "string");
-  const integers = values.filter((value) => Number.isInteger(value)) as readonly number[];
-  const others = values.filter((value) => typeof value !== "string" && !Number.isInteger(value));
   return [
     ...(texts.length === 0 ? [] : [{ key, match: { any: texts } }]),
-    ...(integers.length === 0 ? [] : [{ key, match: { any: integers } }]),
-    ...others.map((value) => equals(key, value)),
+    ...values.filter((value) => typeof value !== "string").map((value) => equals(key, value)),
   ];
 }
 
@@ -131,5 +163,6 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]
 /** Ranges order numbers and dates. */
 function ordered(value: Scalar): string | number {
   if (typeof value === "number") return value;
+  // Where the condition is of dtype datetime the text is an instant; otherwise Qdrant compares it as one all the same.
   return typeof value === "string" && DATE.test(value) ? value : refuse("qdrant", "an order of texts that are no dates");
 }
