@@ -62,22 +62,23 @@ const text = (value: unknown, fallback = ""): string => (typeof value === "strin
 
 /** Tools of the catalog: its own, then the built-ins of each connection whose names are not taken. */
 export function demandsOf(catalog: Json): readonly ToolDemand[] {
-  const own = list(catalog["tools"]).map((tool, index) => ownTool(rec(tool), ["tools", index], catalog));
+  const dates = indexDates(catalog);
+  const own = list(catalog["tools"]).map((tool, index) => ownTool(rec(tool), ["tools", index], catalog, dates));
   const taken = new Set(own.map(({ name }) => name));
-  const builtins = Object.entries(rec(catalog["connections"])).flatMap(([name, connection]) => builtinTools(name, rec(connection), catalog));
+  const builtins = Object.entries(rec(catalog["connections"])).flatMap(([name, connection]) => builtinTools(name, rec(connection), catalog, dates));
   return [...own, ...builtins.filter(({ name }) => !taken.has(name))];
 }
 
-function ownTool(tool: Json, at: Path, catalog: Json): ToolDemand {
+function ownTool(tool: Json, at: Path, catalog: Json, datesIn: Dates): ToolDemand {
   const kind = text(tool["kind"], "search");
   const steps = kind === "pipeline" ? list(tool["steps"]).map(rec) : [];
   const target = rec(targetOf(tool));
   const [connection, collection] = [text(target["connection"]), text(target["collection"])];
-  const fields = datesFor(tool["dtypes"], datesIn(catalog, connection, collection));
+  const fields = datesFor(tool["dtypes"], datesIn(connection, collection));
   const read: ReadDemand = { connection, collection, conditions: conditionsOf(tool["static_filters"], false, fields), tenant: tenantOf(catalog), access: accessOf(catalog) };
   const output = rec(tool["output"]);
   const params = new Set(list(tool["parameters"]).map(rec).filter(({ dtype }) => dtype === "datetime").map(({ name }) => text(name)));
-  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read, fields, catalog), instants: { fields, params }, output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
+  return { name: text(tool["name"]), at, kind, read, directories: directoriesOf(tool, read, fields, datesIn), instants: { fields, params }, output, limits: limitsOf(output, { default: 10, max: 50 }), steps };
 }
 
 /** Paths that `dtypes` calls datetime. */
@@ -91,15 +92,21 @@ function datesFor(dtypes: unknown, said: ReadonlySet<string>): ReadonlySet<strin
 }
 
 /** Fields of a collection that a filtering parameter, or `dtypes`, of any tool calls points in time. */
-function datesIn(catalog: Json, connection: string, collection: string): ReadonlySet<string> {
-  const readers = list(catalog["tools"]).map(rec).filter((tool) => {
-    const target = rec(targetOf(tool));
-    return target["connection"] === connection && target["collection"] === collection;
-  });
-  return new Set(readers.flatMap((tool) => [
-    ...list(tool["parameters"]).map(rec).filter(({ dtype, path, op }) => dtype === "datetime" && (path ?? op ?? null) !== null).map(({ path, name }) => text(path, text(name))),
-    ...datesOf(tool["dtypes"]),
-  ]));
+type Dates = (connection: string, collection: string) => ReadonlySet<string>;
+
+/** One pass over the tools: to go through all of them for each would take seconds for a large catalog. */
+function indexDates(catalog: Json): Dates {
+  const found = new Map<string, Set<string>>();
+  for (const tool of list(catalog["tools"]).map(rec)) {
+    const { connection, collection } = rec(targetOf(tool));
+    if (typeof connection !== "string" || typeof collection !== "string") continue;
+    const key = JSON.stringify([connection, collection]);
+    const dates = found.get(key) ?? new Set<string>();
+    found.set(key, dates);
+    for (const { dtype, path, op, name } of list(tool["parameters"]).map(rec)) if (dtype === "datetime" && (path ?? op ?? null) !== null) dates.add(text(path, text(name)));
+    for (const path of datesOf(tool["dtypes"])) dates.add(path);
+  }
+  return (connection, collection) => found.get(JSON.stringify([connection, collection])) ?? new Set();
 }
 
 /** What a tool reads: a pipeline says it in its retrieve step. */
@@ -114,13 +121,13 @@ function limitsOf(output: Json, fallback: ToolDemand["limits"]): ToolDemand["lim
 }
 
 /** Names that a directory offers are rows too: those of the tool's own collection pass its filters. */
-function directoriesOf(tool: Json, read: ReadDemand, fields: ReadonlySet<string>, catalog: Json): ToolDemand["directories"] {
+function directoriesOf(tool: Json, read: ReadDemand, fields: ReadonlySet<string>, datesIn: Dates): ToolDemand["directories"] {
   return new Map(list(tool["parameters"]).map(rec).filter(({ resolve }) => rec(resolve)["kind"] === "directory").map((parameter) => {
     const resolve = rec(parameter["resolve"]);
     const connection = text(resolve["connection"], read.connection);
     const collection = typeof resolve["collection"] === "string" ? resolve["collection"] : read.collection;
     const isOwn = connection === read.connection && collection === read.collection;
-    const dates = isOwn ? fields : datesIn(catalog, connection, String(collection));
+    const dates = isOwn ? fields : datesIn(connection, String(collection));
     const conditions = [...(isOwn ? read.conditions : []), ...conditionsOf(resolve["static_filters"], false, dates)];
     return [text(parameter["name"]), { connection, collection, conditions, tenant: read.tenant, access: read.access, field: text(resolve["field"], "name") }];
   }));
@@ -133,12 +140,12 @@ const BUILTINS: readonly (readonly [builtin: string, kind: string, name: (connec
   ["list_collections", "meta", (connection) => `list_${connection}_collections`],
 ];
 
-function builtinTools(connection: string, written: Json, catalog: Json): readonly ToolDemand[] {
+function builtinTools(connection: string, written: Json, catalog: Json, datesIn: Dates): readonly ToolDemand[] {
   const defaults = rec(written["builtin_defaults"]);
   const allowed = Array.isArray(defaults["collections"]) ? defaults["collections"].map(String) : null;
   const [only] = allowed ?? [];
   const isFixed = allowed?.length === 1 && only !== undefined;
-  const fields = datesFor(defaults["dtypes"], isFixed ? datesIn(catalog, connection, only) : new Set());
+  const fields = datesFor(defaults["dtypes"], isFixed ? datesIn(connection, only) : new Set());
   const read: ReadDemand = {
     connection, collection: isFixed ? only : { arg: "collection", allowed },
     conditions: conditionsOf(defaults["static_filters"], true, fields), tenant: tenantOf(catalog), access: accessOf(catalog),
