@@ -19,6 +19,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: "redis-url", value: "URL", help: "address of the redis store (builtin)" },
   { name: "allow-origin", value: "ORIGIN,…", help: "browser origins to answer beside loopback and the server's own" },
   { name: "meta-tools", default: true, help: "advertise list_available_tools and run_tool" },
+  { name: "negotiate", help: "answer a client that asks for a later protocol version with the newest of the handshake" },
   { name: "shutdown-grace-s", value: "SECONDS", help: "time for calls in flight after SIGTERM (default 30)" },
   { name: "log-format", value: "FORMAT", help: "text or json (default text)" },
   { name: "log-level", value: "LEVEL", help: "trace, debug, info, warn, error or silent (default info)" },

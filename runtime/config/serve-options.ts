@@ -21,6 +21,8 @@ export interface ServeOptions {
   /** Browser origins that are answered beside loopback and the server's own, in the form that browsers send. */
   readonly allowOrigins: readonly string[];
   readonly metaTools: boolean;
+  /** A client that asks for a later protocol version is answered with the newest that has a handshake. */
+  readonly negotiate: boolean;
   readonly shutdownGraceMs: number;
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
@@ -72,6 +74,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     auth: readAuthFlags(text, http),
     allowOrigins: readOrigins(text("allow-origin")),
     metaTools: values["meta-tools"] !== false,
+    negotiate: values["negotiate"] === true,
     shutdownGraceMs: readSeconds(text("shutdown-grace-s")) * 1000,
     logFormat: oneOf("log-format", text("log-format") ?? "text", LOG_FORMATS),
     logLevel: oneOf("log-level", (text("log-level") ?? "info").toLowerCase(), LOG_LEVELS),

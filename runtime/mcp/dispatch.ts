@@ -8,7 +8,7 @@ import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
 import { SEVERITIES } from "./notify.js";
 import type { McpServer, Peer } from "./server.js";
-import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, versionNamed, type ProtocolVersion } from "./versions.js";
+import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, newestHandshake, versionNamed, type ProtocolVersion } from "./versions.js";
 
 /** Messages in one batch; each may be a call. */
 const MAX_BATCH = 100;
@@ -120,13 +120,29 @@ export function notFound(method: string): string {
   return `method not found: ${method.slice(0, 100)}`;
 }
 
-/** Echoes the version that was asked for. One that is not supported is refused with those that are, never replaced by another. */
+/**
+ * Echoes the version that was asked for. One that is not supported is refused with those that are; only with
+ * `--negotiate` is a later one replaced by the newest.
+ */
 function initialize(mcp: McpServer, { id, params }: Request, peer: Peer): Answer {
   const asked = params["protocolVersion"];
-  const version = versionNamed(asked, "handshake");
-  if (version === null) return answer(versionError(id, asked, HANDSHAKE_VERSIONS));
+  const version = versionNamed(asked, "handshake") ?? (mcp.negotiate ? newestHandshake(asked) : null);
+  if (version === null) {
+    mcp.log.warn("a client was turned away for its protocol version", {
+      client: clientName(params["clientInfo"]), requested: requestedVersion(asked), supported: HANDSHAKE_VERSIONS.join(", "),
+      ...(newestHandshake(asked) === null ? {} : { advice: `start the server with --negotiate to answer with ${HANDSHAKE_VERSIONS.at(-1)}` }),
+    });
+    return answer(versionError(id, asked, HANDSHAKE_VERSIONS));
+  }
   peer.agree(version);
   return mcp.initialize(version).answer(id);
+}
+
+/** Name and version as the client gives them, bounded; `null` for none. */
+function clientName(info: unknown): string | null {
+  if (typeof info !== "object" || info === null) return null;
+  const { name, version } = info as { readonly name?: unknown; readonly version?: unknown };
+  return typeof name === "string" ? `${name} ${typeof version === "string" ? version : ""}`.trim().slice(0, 100) : null;
 }
 
 function versionError(id: RequestId | null, asked: unknown, supported: readonly string[]): string {

@@ -26,6 +26,8 @@ export interface McpServer {
   /** Arguments that are repeated in HTTP headers. */
   readonly paramHeaders: ParamHeaders;
   readonly log: Log;
+  /** `--negotiate`: a client that asks for a later version gets the newest of the handshake. */
+  readonly negotiate: boolean;
   /** Makes request ids. */
   readonly newId: () => string;
   /** Who answers, as JSON text. */
@@ -67,17 +69,19 @@ export interface McpOptions {
   readonly engine: Engine;
   readonly info: ServerInfo;
   readonly log: Log;
+  /** False unless given. */
+  readonly negotiate?: boolean;
 }
 
 /** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
-export function createMcpServer({ engine, info, log }: McpOptions): McpServer {
+export function createMcpServer({ engine, info, log, negotiate = false }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const withMetaTools = engine.metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
   const capabilities = { tools: { listChanged: true } };
   // Log messages are sent outside answers, which only a client with a handshake can ask for.
   const handshakeCapabilities = { ...capabilities, logging: {} };
   return {
-    engine,
+    engine, negotiate,
     lists: createLists({ engine, infoText }),
     fixedResult: createFixedResults(),
     paramHeaders: createParamHeaders(engine.program),

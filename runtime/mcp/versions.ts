@@ -33,6 +33,13 @@ export const VERSIONS: readonly ProtocolVersion[] = [
 /** Versions that initialize accepts, oldest first. */
 export const HANDSHAKE_VERSIONS: readonly string[] = namesOf("handshake");
 
+/** The newest version of the handshake for a client that asks for a later one; `null` for any other request. */
+export function newestHandshake(asked: unknown): ProtocolVersion | null {
+  const newest = HANDSHAKE_VERSIONS.at(-1) ?? "";
+  // Version names are dates, so their order as texts is that of time.
+  return typeof asked === "string" && /^\d{4}-\d\d-\d\d$/.test(asked) && asked > newest ? versionCalled(newest) : null;
+}
+
 /** Versions of HTTP, where both eras are served, oldest first. */
 export const HTTP_VERSIONS: readonly string[] = VERSIONS.map((version) => version.name);
 

@@ -104,7 +104,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const start: Start = ({ name: project, program: served }) => {
     const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
     const observing = observingOf(recorder, log, options.logFormat, createScrub(served, env, learned));
-    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log });
+    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate });
   };
   try {
     const { http: address, auth: flags } = options;
