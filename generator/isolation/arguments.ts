@@ -9,6 +9,8 @@ export interface Attempt {
   readonly args: { readonly [arg: string]: unknown };
   /** Nothing of it selects rows: a count has to be exact. */
   readonly isPlain: boolean;
+  /** One of very many alike: run_tool has shown with the others that it adds no way. */
+  readonly isDirectOnly?: true;
 }
 
 export interface AttemptScope {
@@ -24,8 +26,8 @@ export interface AttemptScope {
 /** Values of each kind that an argument is tried with. */
 const TRIED_VISIBLE = 2;
 const TRIED_HIDDEN = 6;
-/** Of an argument that every call needs, as a record id: without its value a row is in no answer, whoever may see it. */
-const TRIED_REQUIRED = 500;
+/** Hidden rows that a call is aimed at where it has to name something of theirs, such as a record id. */
+const AIMED = 500;
 /** More rows than most tools return. */
 const MANY = 200;
 
@@ -43,8 +45,26 @@ export function attemptsOf(scope: AttemptScope): readonly Attempt[] {
     { args: base, isPlain },
     { args: Object.fromEntries(required.map(({ name }) => [name, choices.get(name)?.[0]])), isPlain },
     ...single,
+    ...aimedAttempts(base, scope),
     { args: { ...all, ...base }, isPlain: false },
     ...strangeArguments(demand).map((extra): Attempt => ({ args: { ...extra, ...base }, isPlain: false })),
+  ];
+}
+
+/** Calls that name, in every argument which selects, what a hidden row has there: without its values it is in no answer, whoever may see it. */
+function aimedAttempts(base: Attempt["args"], { plan, params, hidden }: AttemptScope): readonly Attempt[] {
+  const selecting = params.flatMap((param) => {
+    const binding = bindingsOf(plan).find(({ arg }) => arg === param.name);
+    return binding === undefined ? [] : [{ param, path: binding.path }];
+  });
+  const needed = selecting.filter(({ param }) => param.required === true || param.default !== undefined);
+  const aimed = (row: ProbeRow, at: typeof selecting): Attempt => ({ isPlain: false, isDirectOnly: true, args: {
+    ...base,
+    ...Object.fromEntries(at.flatMap(({ param, path }) => valuesAt([row], path).filter((value) => fits(param, value)).slice(0, 1).map((value) => [param.name, param.list === true ? [value] : value]))),
+  } });
+  return [
+    ...(needed.length === 0 ? [] : spread(hidden, AIMED).map((row) => aimed(row, needed))),
+    ...(selecting.length === needed.length ? [] : spread(hidden, TRIED_HIDDEN).map((row) => aimed(row, selecting))),
   ];
 }
 
@@ -60,12 +80,12 @@ function choicesOf(param: ParamSpec, { plan, visible, hidden, collections }: Att
   if ("limit" in plan && plan.limit.arg === param.name) return [1, MANY, 1_000_000, 0, -1];
   if ("collection" in read && typeof read.collection === "object" && read.collection.arg === param.name) return collections;
   const binding = bindingsOf(plan).find(({ arg }) => arg === param.name);
-  if (param.enum !== undefined) return listed(param.enum.slice(0, param.required === true ? TRIED_REQUIRED : TRIED_HIDDEN));
+  if (param.enum !== undefined) return listed(param.enum.slice(0, TRIED_HIDDEN));
   const paths = binding === undefined ? [] : [binding.path, ...(binding.resolve === undefined ? [] : [binding.resolve.field])];
   const of = (rows: readonly ProbeRow[], most: number): readonly unknown[] => spread([...new Set(paths.flatMap((path) => valuesAt(rows, path)))].filter((value) => fits(param, value)), most);
   // A name that is nearly a stored one asks a directory for suggestions.
   const nearly = binding?.resolve === undefined ? [] : of(hidden, 2).map((name) => String(name).slice(0, -1));
-  return listed([...of(visible, TRIED_VISIBLE), ...of(hidden, param.required === true ? TRIED_REQUIRED : TRIED_HIDDEN), ...nearly, ...wildcards(param, binding)]);
+  return listed([...of(visible, TRIED_VISIBLE), ...of(hidden, TRIED_HIDDEN), ...nearly, ...wildcards(param, binding)]);
 }
 
 function fits({ type }: ParamSpec, value: unknown): boolean {

@@ -95,7 +95,7 @@ class ToolRun {
       for (const attempt of attempts) {
         // A tool that is red enough needs no further proof.
         if (this.crossings.length >= MAX_REASONS) return;
-        for (const through of ["directly", "through run_tool"] as const) await this.#attempt(caller, attempt, through, hidden);
+        for (const through of attempt.isDirectOnly === true ? (["directly"] as const) : (["directly", "through run_tool"] as const)) await this.#attempt(caller, attempt, through, hidden);
       }
     }
   }
