@@ -40,7 +40,7 @@ test.before(async () => {
 test.after(() => rmSync(folder, { recursive: true }));
 
 async function listening(name: string, use: (port: number) => Promise<void>, args: readonly string[] = []): Promise<string> {
-  const served = start(toolsrv, ["serve", file(name), "--http", "127.0.0.1:0", "--auth", "none", ...args]);
+  const served = start(toolsrv, ["serve", file(name), "--http", "127.0.0.1:0", ...(args.includes("--auth") ? [] : ["--auth", "none"]), ...args]);
   try {
     await use(Number((await served.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/))[1]));
     return served.stderr();
@@ -79,6 +79,17 @@ test("neither more connections nor batches nor run_tool nor other ids are a way 
     const { body } = await post(port, batch, { "mcp-protocol-version": "2025-03-26" });
     assert.ok(JSON.parse(body).every(({ error }: { error?: { data?: { code?: string } } }) => error?.data?.code === "rate_limited"), body);
   }).then(() => undefined), { timeoutMs: 20_000 });
+
+test("an authenticated caller is limited as who it is, whichever of its keys it sends; a request without one takes nothing", async () => {
+  writeFileSync(file("each.yaml"), catalog("per_principal: { requests_per_minute: 2 }"));
+  writeFileSync(file("keys.json"), JSON.stringify({ "first-key-of-ada-01": { principal: "ada" }, "second-key-of-ada-02": { principal: "ada" }, "the-key-of-bob-0003": { principal: "bob" } }));
+  await listening("each.yaml", async (port) => {
+    const status = async (key: string): Promise<number> => (await post(port, CALL, { authorization: `Bearer ${key}` })).status;
+    for (let n = 0; n < 5; n += 1) assert.equal(await status("a-key-of-nobody-0000"), 401);
+    assert.deepEqual([await status("first-key-of-ada-01"), await status("second-key-of-ada-02"), await status("first-key-of-ada-01"), await status("second-key-of-ada-02")], [200, 200, 429, 429]);
+    assert.equal(await status("the-key-of-bob-0003"), 200);
+  }, ["--auth", "api_key", "--api-keys-file", file("keys.json")]);
+}, { timeoutMs: 20_000 });
 
 test("tools/list, initialize and ping are no calls", () =>
   listening("tools.yaml", async (port) => {
