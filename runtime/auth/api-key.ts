@@ -16,10 +16,10 @@ type KeyTable = ReadonlyMap<string, Principal>;
 export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthParts): Promise<AuthService> {
   const { keysFile, header, scheme, publicUrl } = options;
   // Digests depend on it, so that nobody can make one that is near another: the search among them takes no telling time.
-  const salt = randomBytes(32).toString("hex");
+  const salt = randomBytes(16).toString("base64url");
   const digest = (key: string): string => digestText(salt + key);
   let table = tableOf(readAtStart(keysFile, log), digest);
-  const prefix = scheme === "none" ? "" : `${scheme.toLowerCase()} `;
+  const prefix = scheme === "none" ? null : { usual: `${scheme} `, lower: `${scheme.toLowerCase()} ` };
   const missing = bearerChallenge(publicUrl, "missing", "an API key is required", "no key");
   const unknown = bearerChallenge(publicUrl, "invalid_token", "the API key is not valid", "unknown key");
   const repeated = bearerChallenge(publicUrl, "invalid_request", `the header ${header} is there more than once`, "several keys");
@@ -50,9 +50,17 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   };
 }
 
-/** @param prefix the scheme with a space, lower-case; "" for none. */
-function withoutScheme(sent: string, prefix: string): string {
-  return prefix !== "" && sent.slice(0, prefix.length).toLowerCase() === prefix ? sent.slice(prefix.length).trimStart() : sent;
+/** A scheme and the space behind it, as clients write it and in lower case. */
+interface Prefix {
+  readonly usual: string;
+  readonly lower: string;
+}
+
+function withoutScheme(sent: string, prefix: Prefix | null): string {
+  if (prefix === null) return sent;
+  const { usual, lower } = prefix;
+  // The usual spelling first: changing the case of a text costs more.
+  return sent.startsWith(usual) || sent.slice(0, lower.length).toLowerCase() === lower ? sent.slice(lower.length).trimStart() : sent;
 }
 
 function readAtStart(file: string, log: AuthParts["log"]): readonly ApiKey[] {

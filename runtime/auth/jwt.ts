@@ -57,14 +57,15 @@ interface Verifier {
   readonly now: () => number;
 }
 
-const SCHEME = "bearer ";
+/** As clients write it; compared first, because changing the case of a text costs more. */
+const SCHEME = "Bearer ";
 
 /** The token of a request: `Authorization: Bearer TOKEN`, once. A token in the query is none. Its characters are judged with the token. */
 function bearerToken(head: HttpHead): string {
   const sent = head.header("authorization");
   // No token has a comma: this is the list of several headers.
   if (sent.includes(",")) return "repeated";
-  if (sent.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return "missing";
+  if (!sent.startsWith(SCHEME) && sent.slice(0, SCHEME.length).toLowerCase() !== "bearer ") return "missing";
   const token = sent.charCodeAt(SCHEME.length) === SPACE ? sent.slice(SCHEME.length).trimStart() : sent.slice(SCHEME.length);
   if (token === "") return "missing";
   return token.length > MAX_TOKEN_CHARS ? "too long" : token;
