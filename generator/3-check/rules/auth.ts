@@ -23,7 +23,7 @@ function checkIssuer({ algorithms, jwks_url: url }: IssuerSection, at: readonly 
   const path = ["security", "auth", ...at];
   const key = at.join(".");
   for (const [index, algorithm] of (algorithms ?? []).entries()) {
-    if (!isOpen(algorithm) && !isSignatureAlgorithm(algorithm)) reporter.report("TS0260", { algorithm, known: SIGNATURE_ALGORITHMS.join(", ") }, { path: [...path, "algorithms", index] });
+    if (!isOpen(algorithm) && !isSignatureAlgorithm(algorithm)) reporter.report("TS0260", { key, algorithm, known: SIGNATURE_ALGORITHMS.join(", ") }, { path: [...path, "algorithms", index] });
   }
   if (algorithms?.length === 0) {
     reporter.report("TS0261", { key: `${key}.algorithms`, problem: "is empty, so no token would be taken", help: "name at least one, or leave it out for RS256 and ES256" }, { path: [...path, "algorithms"], on: "key" });
