@@ -160,6 +160,20 @@ test("without --public-url a server on loopback with a fixed port is reached by 
   assert.deepEqual([at("127.0.0.1", 8000), at("::1", 1), at("127.0.0.1", 0), at("0.0.0.0", 8000)], ["http://127.0.0.1:8000", "http://[::1]:1", null, null]);
 });
 
+test("builtin takes an identity provider from the catalog, with its issuer and keys, and then callers have claims", () => {
+  const flags = { ...HTTP, ...PUBLIC };
+  const jag = { issuer: "https://id.example.com", jwks_url: "https://id.example.com/jwks" };
+  const options = optionsOf(flags, { builtin: { id_jag: jag } });
+  assert.deepEqual(options.mode === "builtin" && options.idJag, { issuer: "https://id.example.com", jwksUrl: "https://id.example.com/jwks", algorithms: ["RS256", "ES256"], principalClaim: "sub", claimsPrefix: "" });
+  assert.ok(hasClaims(options));
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ issuer: "" }, /id_jag needs issuer and jwks_url/], [{ jwks_url: undefined }, /id_jag needs issuer and jwks_url/], [{ jwks_url: "http://id.example.com/jwks" }, /security\.auth\.builtin\.id_jag\.jwks_url\) is an https:\/\/ address/],
+    [{ algorithms: ["HS256"] }, /security\.auth\.builtin\.id_jag\.algorithms takes RS256/], [{ algorithms: [] }, /algorithms takes/],
+  ];
+  for (const [change, message] of wrong) assert.throws(() => optionsOf(flags, { builtin: { id_jag: { ...jag, ...change } } }), start(message));
+  assert.throws(() => optionsOf(flags, { builtin: { id_jag: jag } }, [source({ builtin: { id_jag: { ...jag, issuer: "https://other" } } }, "b.yaml")]), start(/b\.yaml has its own security\.auth\.builtin/));
+});
+
 test("callers of jwt and api_key have claims", () => {
   assert.deepEqual([optionsOf(JWT), optionsOf({ ...HTTP, auth: "none" }), optionsOf({ ...HTTP, ...PUBLIC })].map(hasClaims), [true, false, false]);
 });
