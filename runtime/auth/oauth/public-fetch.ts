@@ -64,13 +64,15 @@ function checkUrl(text: string, anyPort: boolean): URL {
   return url;
 }
 
+/** What is said of a name that has no address and of one that has a private address: the answer must not tell which names this server's network has. */
+const NOT_PUBLIC = "its host has no public address";
+
 /** One address that is not public refuses the name: an attacker could otherwise hide it among others. */
 function lookupWith(resolve: (name: string) => Promise<readonly LookupAddress[]>, isAllowed: (address: string) => boolean): LookupFunction {
   return (name, options, callback) => {
-    resolve(name).then((found) => {
+    resolve(name).catch(() => []).then((found) => {
       const [first] = found;
-      if (first === undefined) throw new FetchFailed("its host has no address");
-      if (!found.every(({ address }) => isAllowed(address))) throw new FetchFailed("its host has an address that is not public");
+      if (first === undefined || !found.every(({ address }) => isAllowed(address))) throw new FetchFailed(NOT_PUBLIC);
       if (options.all === true) callback(null, [...found]);
       else callback(null, first.address, first.family);
     }).catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), "", 0));

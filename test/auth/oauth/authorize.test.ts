@@ -1,5 +1,6 @@
 /** The authorization endpoint and its page: what is refused, and what attacks on the login gain. */
 import * as assert from "uvu/assert";
+import { openSqliteStore } from "../../../runtime/auth/oauth/sqlite-store.js";
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, CALLBACK, logIn, openLogin, pkce, PUBLIC, registered, serveOauth, submit, type Params, type ServedOauth } from "./served-oauth.js";
 
@@ -12,7 +13,7 @@ interface Setup {
   readonly address: (params?: Params) => string;
 }
 
-const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {}, timeoutMs = 60_000 }: { readonly metadata?: object; readonly timeoutMs?: number } = {}): void => all(name, async () => {
+const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = {} }: { readonly metadata?: object } = {}): void => all(name, async () => {
   const served = await serveOauth();
   try {
     const { client_id: id } = await registered(served, metadata);
@@ -22,7 +23,7 @@ const test = (name: string, body: (setup: Setup) => Promise<void>, { metadata = 
     await served.stop();
   }
   assert.not.match(await served.log(), /request failed/);
-}, { timeoutMs });
+}, { timeoutMs: 60_000 });
 
 const text = (html: string): string => html.replace(/<style>.*<\/style>/s, "").replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").trim();
 
@@ -147,9 +148,14 @@ test("guesses at the same time are counted too", async ({ served, address }) => 
 
 test("guesses from many addresses are limited together", async ({ served, address }) => {
   const page = await openLogin(served, address());
-  const answers = await Promise.all(Array.from({ length: 102 }, (_, at) => submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": `198.51.100.${at}` })));
-  assert.equal(answers.map(({ status }) => status).sort(), [...Array<number>(100).fill(401), 429, 429]);
-}, { timeoutMs: 60_000 });
+  // What 298 others have guessed in this minute, counted where another replica would count it.
+  const store = openSqliteStore(served.storeFile, Date.now);
+  await store.count("failures", 60_000, 298);
+  await store.close();
+  const statuses: number[] = [];
+  for (let at = 0; at < 4; at++) statuses.push((await submit(served, address(), page, { secret: "wrong" }, { "x-forwarded-for": `198.51.100.${at}` })).status);
+  assert.equal(statuses, [401, 401, 429, 429]);
+});
 
 test("addresses of one IPv6 network count as one", async ({ served, address }) => {
   const page = await openLogin(served, address());

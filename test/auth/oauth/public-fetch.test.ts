@@ -59,7 +59,7 @@ for (const address of PRIVATE) {
   test(`a name with the address ${address} is not connected to`, async () => {
     const before = requests;
     const fetch = createPublicFetch({ resolve: () => Promise.resolve([{ address, family: address.includes(":") ? 6 : 4 }]), anyPort: true, ca });
-    assert.is(await failure(fetch(url(), 5120)), "its host has an address that is not public");
+    assert.is(await failure(fetch(url(), 5120)), "its host has no public address");
     assert.is(requests, before);
   });
 }
@@ -69,9 +69,14 @@ test("public addresses are public", () => {
   assert.not(isPublicAddress("example.com"));
 });
 
+test("a name that does not exist gets the same answer as one with a private address: nobody learns which names there are inside", async () => {
+  const fetch = createPublicFetch({ resolve: () => Promise.reject(Object.assign(new Error("no such name"), { code: "ENOTFOUND" })), ca });
+  assert.is(await failure(fetch("https://intranet.example/a", 5120)), "its host has no public address");
+});
+
 test("one private address among public ones refuses the name", async () => {
   const fetch = createPublicFetch({ resolve: () => Promise.resolve([{ address: "1.1.1.1", family: 4 }, { address: "10.0.0.1", family: 4 }]), ca });
-  assert.is(await failure(fetch("https://client.example/a", 5120)), "its host has an address that is not public");
+  assert.is(await failure(fetch("https://client.example/a", 5120)), "its host has no public address");
 });
 
 test("the name is resolved once: the connection goes to the address that was checked", async () => {
