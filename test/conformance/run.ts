@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import { installed, nodeBinary } from "../lib/npm.js";
 import { repo } from "../lib/repo.js";
 import { startHttp } from "../lib/served.js";
+import { runAuthorization } from "./authorization.js";
 
 interface Suite {
   readonly protocol: string;
@@ -90,6 +91,7 @@ async function main(): Promise<number> {
     return 0;
   }
   let good = true;
+  let latest: string | null = null;
   for (const written of suites) {
     const suite = { ...written, scenarios: Number(written.scenarios) };
     const package_ = installed(join(cache, suite.suite), "@modelcontextprotocol/conformance", suite.suite);
@@ -97,8 +99,10 @@ async function main(): Promise<number> {
       say(`conformance ${suite.protocol}: skipped; ${package_.why}`);
       continue;
     }
-    good = (await runSuite(suite, node.path, join(package_.path, "dist/index.js"))) && good;
+    latest = join(package_.path, "dist/index.js");
+    good = (await runSuite(suite, node.path, latest)) && good;
   }
+  if (latest !== null) good = (await runAuthorization(node.path, latest, say)) && good;
   return good ? 0 : 1;
 }
 
