@@ -89,6 +89,10 @@ test("a span without a secret is stored as it came, long numbers and bytes too",
   for (const part of ['\\"count\\":1234567890123', '\\"blob\\":\\"cGxhaW4=\\"', "größe 🎉"]) assert.ok(text.includes(part), part);
 });
 
+test("an operation that is named like a member of every object is a span like any other", () => {
+  for (const name of ["constructor", "__proto__", "toString"]) assert.ok(stored(spanWith({ "gen_ai.operation.name": protobufField(1, name) })).includes(name));
+});
+
 test("short texts of requests before are never mixed up, and none is taken for another", () => {
   const texts = new ShortTexts();
   const given = Array.from({ length: 20_000 }, (_, index) => (index % 3 === 0 ? `näme ${index}` : `gen_ai.name.${index % 9000}`));

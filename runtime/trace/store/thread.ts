@@ -1,5 +1,5 @@
 /** Calls into a worker thread: one message a call, answered by id; errors keep their name and message. */
-import { type MessagePort, Worker } from "node:worker_threads";
+import { type MessagePort, type ResourceLimits, Worker } from "node:worker_threads";
 
 interface CallMessage {
   readonly id: number;
@@ -57,6 +57,8 @@ export interface ThreadOptions {
   readonly onDeath: (error: Error) => void;
   /** Bound of its long-lived objects. */
   readonly heapMb?: number;
+  /** Bound of its short-lived objects. */
+  readonly youngMb?: number;
 }
 
 /** A thread that answers calls. */
@@ -67,7 +69,7 @@ export class Thread {
   #dead: Error | null = null;
 
   constructor(entry: URL, options: ThreadOptions) {
-    this.#worker = startWorker(entry, options.data, options.heapMb ?? HEAP_MB);
+    this.#worker = startWorker(entry, options.data, { maxOldGenerationSizeMb: options.heapMb ?? HEAP_MB, maxYoungGenerationSizeMb: options.youngMb ?? YOUNG_MB });
     this.#worker.on("message", (message: AnswerMessage | NoticeMessage) => {
       if ("notice" in message) options.onNotice?.(message.notice, message.value);
       else this.#answer(message);
@@ -130,6 +132,11 @@ function ownMemory(bytes: Uint8Array): ArrayBuffer[] {
 }
 
 const HEAP_MB = 384;
+/**
+ * Short-lived objects are most of what a thread makes; without a bound they are collected late and the memory of all
+ * threads adds up.
+ */
+const YOUNG_MB = 8;
 
 /** Errors of SQLite are no errors to the engine: what a thread throws of them arrives as an object with a code alone. */
 function errorOf(thrown: unknown): Error {
@@ -139,10 +146,7 @@ function errorOf(thrown: unknown): Error {
 }
 
 /** Threads do not inherit the loader by which a development run reads TypeScript; they are given it. */
-function startWorker(entry: URL, workerData: unknown, heapMb: number): Worker {
-  // Short-lived objects are most of what a thread makes; without a bound they are collected late and the memory of all
-  // threads adds up.
-  const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: heapMb };
+function startWorker(entry: URL, workerData: unknown, resourceLimits: ResourceLimits): Worker {
   if (!entry.pathname.endsWith(".ts")) return new Worker(entry, { workerData, resourceLimits });
   const bootstrap = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
   return new Worker(bootstrap, { workerData, eval: true, execArgv: [], resourceLimits });

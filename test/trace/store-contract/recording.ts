@@ -35,6 +35,15 @@ export function recordingContract(test: Suite, stores: Stores): void {
       assert.deepEqual([run?.["call_count"], run?.["total_steps"]], [3, 5]);
     }));
 
+  test("events that are sent again are known, however many, before and after their ids are indexed", () =>
+    stores.with(async (store) => {
+      const events = (from: number): Json[] => Array.from({ length: 150 }, (_, index) => ({ run_id: "r", event_id: `e${from + index}`, event_type: "retry" }));
+      await record(store, events(0));
+      assert.equal((await record(store, events(100))).duplicates, 50);
+      await store.settle();
+      assert.deepEqual([(await record(store, events(0))).duplicates, (await record(store, events(200))).duplicates, (await store.reader.run("r", false))?.total_steps], [150, 50, 350]);
+    }));
+
   test("steps come by time, then by arrival: run_start before chain_start of the same moment", () =>
     stores.with(async (store) => {
       await record(store, sampleRun("r1"));

@@ -34,21 +34,42 @@ export function marksRun(type: number, durationMs: number | null): boolean {
   return side === "start" || side === "note" || durationMs === null;
 }
 
+/** Ids of one question: a call into SQLite takes longer than an id. */
+const ASKED_AT_ONCE = 64;
+
 /** The merged part, for reading. */
 export class MergedIds {
   readonly #find;
+  readonly #findSome;
+  /** What was found of the ids that were asked for together. */
+  #fetched: ReadonlyMap<number, readonly number[]> = new Map();
   readonly #between;
   readonly #progress;
 
   constructor(private readonly db: Db) {
     this.#find = db.prepare<[number], number>("SELECT seq FROM ids WHERE hash = ? ORDER BY seq").pluck();
+    this.#findSome = db.prepare<[readonly number[]], { hash: number; seq: number }>(
+      `SELECT hash, seq FROM ids WHERE hash IN (${Array.from({ length: ASKED_AT_ONCE }, () => "?").join(", ")}) ORDER BY hash, seq`,
+    );
     this.#between = db.prepare<[number, number], number>("SELECT seq FROM ids WHERE hash >= ? AND hash < ? LIMIT 100").pluck();
     this.#progress = db.prepare<[], number>("SELECT seq FROM progress WHERE name = 'ids'").pluck();
   }
 
   /** Sequence numbers of steps that may have the id, ascending. */
   find(hash: number): readonly number[] {
-    return this.#find.all(hash);
+    return this.#fetched.get(hash) ?? this.#find.all(hash);
+  }
+
+  /** Finds some ids together; until the next call `find` answers them by what is found now. */
+  fetch(hashes: readonly number[]): void {
+    const fetched = new Map<number, number[]>();
+    const whole = hashes.length - (hashes.length % ASKED_AT_ONCE);
+    for (let at = 0; at < whole; at += ASKED_AT_ONCE) {
+      const asked = hashes.slice(at, at + ASKED_AT_ONCE);
+      for (const hash of asked) fetched.set(hash, []);
+      for (const { hash, seq } of this.#findSome.iterate(asked)) fetched.get(hash)?.push(seq);
+    }
+    this.#fetched = fetched;
   }
 
   /** Some of the steps whose numbers are in a range. */

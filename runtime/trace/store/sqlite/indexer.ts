@@ -16,6 +16,8 @@ const TEXT_BATCH = 500;
 /** Ids are merged when this many wait, or when nothing else is to be done. */
 const ID_BATCH = 30_000;
 const UNINDEX_BATCH = 200;
+/** Ids of one statement: a call into SQLite takes longer than an id. */
+const IDS_AT_ONCE = 64;
 /** With less than this free on the disk, room is used sparingly. */
 const SCARCE_BYTES = 64 << 20;
 /** Steps of one transaction of the full text then. */
@@ -140,7 +142,9 @@ export class Indexer {
     // In order of the index, so that each of its pages is touched once.
     const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
     this.#write(() => {
-      for (const at of order) this.#sql.addId.run(hashes[at], seqs[at]);
+      let at = 0;
+      for (; at + IDS_AT_ONCE <= order.length; at += IDS_AT_ONCE) this.#sql.addIds.run([...order.subarray(at, at + IDS_AT_ONCE)].flatMap((index) => [hashes[index], seqs[index]]));
+      for (const index of order.subarray(at)) this.#sql.addId.run(hashes[index], seqs[index]);
       this.#sql.saveProgress.run("ids", upTo);
     });
     this.#ids = upTo;
@@ -223,6 +227,7 @@ function prepare(index: Db, traces: Db) {
     addWords: index.prepare("INSERT INTO words (rowid, text) VALUES (?, ?)"),
     removeWords: index.prepare("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"),
     addId: index.prepare("INSERT OR IGNORE INTO ids (hash, seq) VALUES (?, ?)"),
+    addIds: index.prepare<[unknown[]]>(`INSERT OR IGNORE INTO ids (hash, seq) VALUES ${Array.from({ length: IDS_AT_ONCE }, () => "(?, ?)").join(", ")}`),
     removeId: index.prepare("DELETE FROM ids WHERE hash = ? AND seq = ?"),
     isGone: index.prepare<[number], number>("SELECT 1 FROM gone WHERE root = ?").pluck(),
     markGone: index.prepare("INSERT OR IGNORE INTO gone (root) VALUES (?)"),

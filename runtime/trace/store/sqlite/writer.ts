@@ -113,7 +113,9 @@ export class SqliteWriter implements RecorderSource {
     const before = this.#seq;
     const sizes = new Map<number, number>();
     const changes = this.#transaction(before, () => {
+      this.#merged.fetch(batch.flatMap((event) => (event.fresh ? [] : [eventHash(event.runId, event.eventId)])));
       const made = this.#recorder.record(batch);
+      this.#merged.fetch([]);
       this.#persist(made, sizes);
       return made;
     });
