@@ -81,6 +81,10 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     assert.ok(load !== undefined, `${backend} has no adapter`);
     return (await load()).adapter.open(settings, { base: process.cwd() });
   };
+  /** Says which filter a failure is about. */
+  const about = (shown: string) => (error: unknown): never => {
+    throw new Error(shown, { cause: error });
+  };
   const kept = (records: readonly StoredRecord[]): readonly Row[] => records.map(({ n, payload }) => ({ ...store.keep(payload), _id: store.id(n) }));
   const ids = (found: readonly Row[]): readonly unknown[] => found.map((row) => row["_id"]);
   /** The rows themselves, without keys that a store adds for its own columns. */
@@ -110,6 +114,12 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   });
 
   test("health answers", () => adapter.health(never()));
+
+  test("the store is the one that the documentation says the contract ran on, or one of the user's own", () => {
+    if (process.env[`${backend.toUpperCase()}_URL`] !== undefined || process.env["TOOLSRV_LIVE_OUTCOMES"] === undefined) return "a store of the user's own";
+    assert.equal(store.version, DESCRIPTORS[backend].provenOn);
+    return undefined;
+  });
 
   test("collections are listed, sorted", async () => {
     const names = await adapter.collections(never());
@@ -230,7 +240,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
         if (isRefused(filter) || meaning === null) continue;
         const want = stored.filter((row) => evaluate(meaning, row));
         const shown = `seed ${seed}: ${JSON.stringify(filter)}`;
-        const { rows: found } = await adapter.fetch(fetch("random", { filter }), never());
+        const { rows: found } = await adapter.fetch(fetch("random", { filter }), never()).catch(about(shown));
         assert.deepEqual(ids(found), ids(want), shown);
         assert.equal(await adapter.count(store.name("random"), filter, never()), want.length, shown);
         if (compared % 5 === 0) {
@@ -278,7 +288,8 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
         const filter: Filter = { and: [{ path: "tenant", op: "eq", value: "acme" }, condition] };
         if (isRefused(filter)) continue;
         const want = ids(stored.filter((row) => evaluate(filter, row)));
-        assert.deepEqual(ids((await adapter.fetch(fetch("hostile", { filter }), never())).rows), want, `${condition.op} ${JSON.stringify(value).slice(0, 80)}`);
+        const shown = `${condition.path} ${condition.op} ${JSON.stringify(value).slice(0, 80)}`;
+        assert.deepEqual(ids((await adapter.fetch(fetch("hostile", { filter }), never()).catch(about(shown))).rows), want, shown);
         assert.equal(await adapter.count(store.name("hostile"), filter, never()), want.length);
       }
     }

@@ -52,10 +52,12 @@ export async function qdrantStore(url: string, apiKey: string | undefined, what:
 
 /**
  * What Qdrant does not hold, or counts otherwise: half a surrogate pair; an empty list, which is the same to it as a
- * missing value; a time without a zone or with another spelling of one, which is UTC to it.
+ * missing value; a time without a zone or with another spelling of one, which is UTC to it; a number of more than 15 digits, whose last one
+ * its JSON parser may round.
  */
 function holds(value: unknown): boolean {
   if (typeof value === "string") return !/\p{Surrogate}/u.test(value) && !(/^\d{4}-\d{2}-\d{2}./.test(value) && instantKey(value) === null);
+  if (typeof value === "number") return Number.isSafeInteger(value) || Math.abs(value).toString().replace(/e.*|\./g, "").length <= 15;
   if (Array.isArray(value)) return value.length > 0 && value.every(holds);
   if (typeof value === "object" && value !== null) return Object.entries(value as Row).every(([key, one]) => holds(key) && holds(one));
   return true;

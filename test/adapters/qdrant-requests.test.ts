@@ -42,6 +42,8 @@ test("a row that a wide filter lets through is compared once more, its words and
   assert.equal(isMeant({ path: "size", op: "gt", value: 3 }, { size: [4] }), false);
   assert.equal(isMeant({ path: "text", op: "text_match", value: "re" }, { text: "red" }), true);
   assert.equal(isMeant({ path: "text", op: "text_match", value: "re" }, { text: ["re"] }), false);
+  assert.equal(isMeant({ path: "tags", op: "ne", value: 1 }, { tags: [1, 2] }), false);
+  assert.equal(isMeant({ path: "id", op: "ne", value: "1" }, { _id: 2 }), true);
   assert.equal(isMeant({ path: "due", op: "gt", value: "2024-01-01" }, { due: "2024-01-01T00:00:00-01:00" }), true);
 });
 

@@ -21,5 +21,6 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
+  provenOn: "PostgreSQL 18.4 with pgvector 0.8.5",
   hasVectors: (settings) => settings["mode"] !== "table" && settings["vector_column"] !== null,
 };

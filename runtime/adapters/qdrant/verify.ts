@@ -1,5 +1,5 @@
 /** Rows that Qdrant found with a wide filter, compared once more. Pure. */
-import { evaluate, type Filter, type Row } from "../../abi/filter.js";
+import { evaluate, isIdPath, type Filter, type Row } from "../../abi/filter.js";
 import { instantKey } from "../../base/instant.js";
 
 /**
@@ -14,6 +14,7 @@ function asQdrant(filter: Filter): Filter {
   if ("and" in filter) return { and: filter.and.map(asQdrant) };
   if ("or" in filter) return { or: filter.or.map(asQdrant) };
   const { path, op, value } = filter;
+  if (op === "ne" && !isIdPath(path)) return { ...filter, op: "nin" };
   if (op === "text_match") return { path, op: "like", value: "%" };
   const isOrder = op === "gt" || op === "gte" || op === "lt" || op === "lte";
   return isOrder && typeof value === "string" && instantKey(value) !== null ? { ...filter, dtype: "datetime" } : filter;

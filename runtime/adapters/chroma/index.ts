@@ -1,0 +1,225 @@
+/**
+ * Backend `chroma`: a Chroma server through its client. The client takes a signal for all its requests, so each call
+ * has a client of its own: an object without a connection. Collections are read by their id, which names alone tell.
+ */
+import type * as Chroma from "chromadb";
+import { BackendError, type BackendErrorKind } from "../../abi/errors.js";
+import { compareText, type Filter, type Row } from "../../abi/filter.js";
+import type { Json } from "../../abi/plan.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import { attempt } from "../attempt.js";
+import { inferFields } from "../infer.js";
+import { loadPackage } from "../package.js";
+import { refuse, refuseRoute, type Compiled } from "../reduce.js";
+import { textSetting } from "../settings.js";
+import { compileFilter, type ChromaFilter } from "./filter.js";
+
+/** Ids of one request. */
+const PAGE = 1000;
+/** Matching records whose ids are sorted; of more the store's own order is taken, which is as stable. */
+const MAX_SORTED = 10_000;
+const SAMPLE_RECORDS = 500;
+const FRESH_MS = 30_000;
+
+type Client = (signal: AbortSignal) => Chroma.ChromaClient;
+type Native = Compiled<ChromaFilter>;
+type Selected = Omit<Parameters<Chroma.Collection["get"]>[0] & object, "include" | "limit" | "offset">;
+
+class ChromaAdapter implements Adapter {
+  readonly #ids = new Map<string, { readonly id: string; readonly readAtMs: number }>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly now: () => number,
+  ) {}
+
+  async health(signal: AbortSignal): Promise<void> {
+    await this.#ask(signal, (client) => client.heartbeat());
+  }
+
+  async collections(signal: AbortSignal): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (let offset = 0; ; offset += PAGE) {
+      const page = await this.#ask(signal, (client) => client.listCollections({ limit: PAGE, offset }));
+      names.push(...page.map(({ name }) => name));
+      if (page.length < PAGE) return names.sort();
+    }
+  }
+
+  async describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null> {
+    try {
+      const count = await this.count(collection, null, signal);
+      const { embeddings } = await this.#on(collection, signal, (one) => one.get({ limit: 1, include: ["embeddings"] }));
+      const fields = inferFields(await this.sample(collection, SAMPLE_RECORDS, signal), () => false);
+      return { name: collection, dims: embeddings[0]?.length ?? null, count, sparse: false, fields };
+    } catch (error) {
+      if (error instanceof BackendError && error.kind === "not_found") return null;
+      throw error;
+    }
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
+    const { collection, vector, filter, limit, fields } = request;
+    const body = queryBody(request);
+    if (vector === null || body === null) {
+      await this.#idOf(collection, signal);
+      return { rows: [], exact: true };
+    }
+    // The server fails when one of the ids is not there.
+    const ids = body.ids === undefined ? undefined : (await this.#matching(collection, compiled(filter), body.ids.length, signal));
+    if (ids?.length === 0) return { rows: [], exact: true };
+    const found = await this.#on(collection, signal, (one) => one.query({ ...(body.where === undefined ? {} : { where: body.where as Chroma.Where }), ...(ids === undefined ? {} : { ids: [...ids] }), queryEmbeddings: [[...vector]], nResults: limit, include: ["metadatas", "distances", "documents"] }));
+    const distances = found.distances[0] ?? [];
+    const rows = (found.ids[0] ?? []).map((id, index): Row => ({ ...toRow(id, found.metadatas[0]?.[index], found.documents[0]?.[index], fields), _score: scoreOf(distances[index]) }));
+    return { rows: rows.sort((a, b) => Number(b["_score"]) - Number(a["_score"]) || compareText(String(a["_id"]), String(b["_id"]))), exact: false };
+  }
+
+  async fetch({ collection, filter, limit, offset, fields, route }: FetchRequest, signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("chroma", route);
+    const native = compiled(filter);
+    const ids = await this.#matching(collection, native, MAX_SORTED + 1, signal);
+    const wanted = ids.length > MAX_SORTED ? null : [...ids].sort(compareText).slice(offset, offset + limit);
+    if (wanted?.length === 0) return { rows: [], exact: true };
+    const which = wanted === null ? { ...selected(native), limit, offset } : { ids: wanted };
+    const found = await this.#on(collection, signal, (one) => one.get({ ...which, include: ["metadatas", "documents"] }));
+    const rows = found.ids.map((id, index) => toRow(id, found.metadatas[index], found.documents[index], fields));
+    return { rows: wanted === null ? rows : rows.sort((a, b) => compareText(String(a["_id"]), String(b["_id"]))), exact: true };
+  }
+
+  async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
+    refuseRoute("chroma", route);
+    const native = compiled(filter);
+    if (native === "all") return this.#on(collection, signal, (one) => one.count());
+    return (await this.#matching(collection, native, Number.POSITIVE_INFINITY, signal)).length;
+  }
+
+  async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
+    return (await this.fetch({ collection, filter: null, limit: n, offset: 0, fields: null }, signal)).rows;
+  }
+
+  async close(): Promise<void> {
+    // A client has no connection of its own.
+  }
+
+  /** Ids of matching records, in the store's order, up to `most`. */
+  async #matching(collection: string, native: Native, most: number, signal: AbortSignal): Promise<readonly string[]> {
+    if (native === "none") {
+      await this.#idOf(collection, signal);
+      return [];
+    }
+    const ids: string[] = [];
+    while (ids.length < most) {
+      const page = await this.#on(collection, signal, (one) => one.get({ ...selected(native), limit: Math.min(PAGE, most - ids.length), offset: ids.length, include: [] }));
+      ids.push(...page.ids);
+      if (page.ids.length < PAGE) break;
+    }
+    return ids;
+  }
+
+  async #idOf(collection: string, signal: AbortSignal): Promise<string> {
+    const known = this.#ids.get(collection);
+    if (known !== undefined && this.now() - known.readAtMs < FRESH_MS) return known.id;
+    const { id } = await this.#ask(signal, (client) => client.getCollection({ name: collection, embeddingFunction: null as unknown as Chroma.EmbeddingFunction }));
+    this.#ids.set(collection, { id, readAtMs: this.now() });
+    return id;
+  }
+
+  /** Work on a collection; once more by its name when the id is gone, as after the collection was made anew. */
+  async #on<T>(collection: string, signal: AbortSignal, work: (one: Chroma.Collection) => Promise<T>): Promise<T> {
+    const wasKnown = this.#ids.has(collection);
+    const id = await this.#idOf(collection, signal);
+    try {
+      return await this.#ask(signal, (client) => work(client.collection(id)));
+    } catch (error) {
+      if (!wasKnown || !(error instanceof BackendError) || error.kind !== "not_found") throw error;
+    }
+    this.#ids.delete(collection);
+    const renewed = await this.#idOf(collection, signal);
+    return this.#ask(signal, (client) => work(client.collection(renewed)));
+  }
+
+  #ask<T>(signal: AbortSignal, work: (client: Chroma.ChromaClient) => Promise<T>): Promise<T> {
+    return attempt(signal, async () => {
+      try {
+        return await work(this.client(signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw chromaError(error);
+      }
+    });
+  }
+}
+
+const KINDS: { readonly [name: string]: readonly [BackendErrorKind, string] } = {
+  ChromaConnectionError: ["unreachable", "does not answer"],
+  ChromaUnauthorizedError: ["auth", "refuses the credentials"],
+  ChromaForbiddenError: ["auth", "refuses the credentials"],
+  ChromaNotFoundError: ["not_found", "has no such collection"],
+  ChromaClientError: ["bad_request", "refuses the request"],
+  ChromaValueError: ["bad_request", "refuses the request"],
+  InvalidArgumentError: ["bad_request", "refuses the request"],
+  InvalidCollectionError: ["bad_request", "refuses the request"],
+  ChromaQuotaExceededError: ["rate_limited", "has a quota that is used up"],
+  ChromaRateLimitError: ["rate_limited", "gets too many requests"],
+};
+
+/** The client has a class for each answer; messages of the server stay in the cause. */
+function chromaError(error: unknown): unknown {
+  if (error instanceof BackendError || !(error instanceof Error)) return error;
+  const [kind, words] = KINDS[error.name] ?? ["internal", "failed"];
+  return new BackendError(kind, "chroma", `the store ${words}`, { cause: error });
+}
+
+function compiled(filter: Filter | null): Native {
+  return filter === null ? "all" : compileFilter(filter);
+}
+
+function selected(native: Native): Selected {
+  if (typeof native === "string") return {};
+  return { ...(native.ids === undefined ? {} : { ids: [...native.ids] }), ...(native.where === undefined ? {} : { where: native.where as Chroma.Where }) };
+}
+
+/** What a search asks; null where nothing can be found. */
+function queryBody({ route, mode, vector, filter, limit }: SearchRequest): (ChromaFilter & { readonly n_results: number }) | null {
+  refuseRoute("chroma", route);
+  if (mode === "hybrid") return refuse("chroma", "hybrid search");
+  if (vector === null) return refuse("chroma", "a search without a vector");
+  const native = compiled(filter);
+  return native === "none" ? null : { ...(native === "all" ? {} : native), n_results: limit };
+}
+
+/** Distances of every kind are near where they are small. */
+function scoreOf(distance: number | null | undefined): number {
+  return typeof distance === "number" && Number.isFinite(distance) ? 1 / (1 + Math.max(0, distance)) : 0;
+}
+
+function toRow(id: string, metadata: Chroma.Metadata | null | undefined, document: string | null | undefined, fields: readonly string[] | null): Row {
+  const shown = document !== null && document !== undefined && (fields === null || fields.includes("_document"));
+  return { ...metadata, ...(shown ? { _document: document } : {}), _id: id };
+}
+
+/** The port of the URL, else that of https, else Chroma's own. */
+function portOf(url: URL): number {
+  return url.port !== "" ? Number(url.port) : url.protocol === "https:" ? 443 : 8000;
+}
+
+export const adapter: AdapterModule = {
+  backend: "chroma",
+  async open(settings, { base }) {
+    const address = textSetting(settings, "url");
+    if (address === null || !URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) throw new BackendError("bad_request", "chroma", "the url of the connection is no http or https address");
+    const { ChromaClient } = await loadPackage<typeof Chroma>("chromadb", "chroma", base);
+    const url = new URL(address);
+    const token = textSetting(settings, "auth_token");
+    const headers = token === null ? {} : { Authorization: /^bearer /i.test(token) ? token : `Bearer ${token}` };
+    const client: Client = (signal) => new ChromaClient({ host: url.hostname, port: portOf(url), ssl: url.protocol === "https:", tenant: "default_tenant", database: "default_database", headers, fetchOptions: { signal } });
+    return new ChromaAdapter(client, () => performance.now());
+  },
+  explain(request: ReadRequest) {
+    if ("search" in request) return { collection: request.search.collection, ...(queryBody(request.search) ?? { nothing: true }), query: request.search.vector === null ? null : `<vector of ${request.search.vector.length}>` } as Json;
+    const { collection, filter } = "fetch" in request ? request.fetch : request.count;
+    const native = compiled(filter);
+    const page = "fetch" in request ? { limit: request.fetch.limit, offset: request.fetch.offset } : { count: true };
+    return { collection, ...(native === "none" ? { nothing: true } : selected(native)), ...page } as Json;
+  },
+};
