@@ -54,7 +54,7 @@ function engineOf(observer: CallObserver | null, overrides: Partial<Adapter> = {
   });
 }
 
-test("a search tells of its call, its embedding and its read, each with beginning and end", async () => {
+test("a search reports its call, its embedding and its read, each with beginning and end", async () => {
   const { observer, lines, calls } = recorder();
   await engineOf(observer).call("find", { query: "a" }, caller({ id: "ada" }, { session: "s1" }));
   assert.deepEqual(lines, [

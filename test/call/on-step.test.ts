@@ -33,7 +33,7 @@ const plans: PlanTable = {
 const rows = [{ name: "anna", owner: "ann", _id: "1" }, { name: "bob", owner: "ann", _id: "2" }];
 const engine = createEngine(program({ plans, adapter: memoryAdapter(rows) }), { env: new Map() });
 
-test("each kind of tool tells of the steps that it has, in order", async () => {
+test("each kind of tool reports the steps that it has, in order", async () => {
   const table: readonly (readonly [tool: string, args: object, steps: readonly string[]])[] = [
     ["search", { query: "x" }, ["embed", "search"]],
     ["search", {}, ["fetch"]],

@@ -112,7 +112,7 @@ test("--check, another choice of catalogs, and hand edits: the output is what th
     assert.deepEqual([report.ok, report.catalogs], [true, FILES]);
   }), { timeoutMs: 60_000 });
 
-test("a tool's name that two catalogs have is told with both places, by every command, and nothing is written", () =>
+test("a tool's name that two catalogs have is reported with both places, by every command, and nothing is written", () =>
   inProject(async (folder) => {
     cpSync(join(folder, "support.yaml"), join(folder, "copy.yaml"));
     for (const words of [["build", "--no-trace"], ["validate"], ["serve"]]) {

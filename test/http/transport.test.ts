@@ -24,7 +24,7 @@ test("a handler gets method, path, query, decoded parameters and the headers its
   });
 });
 
-test("a header that is sent empty is told from one that is not; several of one name are a list", async () => {
+test("a header that is sent empty differs from one that is not sent; several of one name are a list", async () => {
   const route: HttpRoute = { method: "GET", pattern: "/h", headers: ["x-a", "x-b", "x-c"], handler: (request, reply) => reply.send(200, [], JSON.stringify(["x-a", "x-b", "x-c", "x-d"].map((name) => [request.has(name), request.header(name)]))) };
   await withServer([route], async ({ port }) => {
     const answer = await rawHttp(port, "GET /h HTTP/1.1\r\nHost: h\r\nX-A:\r\nX-B: one\r\nx-b: two\r\nX-D: unasked\r\n\r\n");

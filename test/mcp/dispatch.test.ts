@@ -314,7 +314,7 @@ test("an unknown method is -32601, a foreign cursor -32602", async () => {
   assert.equal((await say(server(), new TestPeer(), request("tools/list", { cursor: "abc" })))?.body.error.code, -32602);
 });
 
-test("logging/setLevel takes the eight severities; a call then tells of warnings and of a store that is down", async () => {
+test("logging/setLevel takes the eight severities; a call then sends warnings and a message about a store that is down", async () => {
   const warn = { warn: async (_: never, call: CallContext) => (call.warnings.push("VB4030"), rowsEnvelope([], call)) };
   const mcp = server({ program: fixtureProgram({}, warn) });
   const peer = new TestPeer();

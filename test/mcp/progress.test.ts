@@ -29,7 +29,7 @@ async function toldBy(version: ProtocolVersion, meta: unknown, tool = "stages"):
   return peer.told;
 }
 
-test("a call with a token tells of each stage with a growing number, and of nothing after its answer", async () => {
+test("a call with a token reports each stage with a growing number, and nothing after its answer", async () => {
   for (const version of VERSIONS) {
     for (const progressToken of ["t-1", 7, 0, ""]) {
       const words = (message: string): Json => (version.name === "2024-11-05" ? {} : { message });

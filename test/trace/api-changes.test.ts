@@ -138,7 +138,7 @@ test("a request that could never be queued is 413, says why, and counts its even
 
 if (OVER_DATABASE) test.skip("two services do not share a directory", "a database is there to be shared");
 else {
-  test("two services do not share a directory: the second is told why", async () => {
+  test("two services do not share a directory: the second one's error says why", async () => {
     await assert.rejects(startTrace({}, trace.directory), { name: "StoreOpenError", message: /in use by another trace service/ });
   });
 }

@@ -244,7 +244,7 @@ test("the list pings clients that are silent, unless they want none", async () =
   hub.stop();
 });
 
-test("a run's start and end are told to the list and to its own followers, not to those of other runs", async () => {
+test("a run's start and end are sent to the list and to its own followers, not to those of other runs", async () => {
   const hub = hubOf(emptyStore());
   const own = fakePeer();
   const other = fakePeer();

@@ -271,7 +271,7 @@ test("an address that is none, a host that others reach and a build without trac
   assert.deepEqual([code, text], [2, "toolsrv: --trace: this server was built with --no-trace; build it again without, or use 'toolsrv serve --trace'\n"]);
 });
 
-test("a port or a directory that another process has is told, exit 3; with port_auto the next port is taken", async () => {
+test("a port or a directory that another process has is an error, exit 3; with port_auto the next port is taken", async () => {
   const directory = await temporaryDirectory();
   const holder = createServer();
   await new Promise<void>((ready) => holder.listen(0, "127.0.0.1", ready));
