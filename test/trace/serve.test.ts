@@ -181,7 +181,8 @@ test("a full queue drops events and counts them, and no call waits for it", () =
   let stats: Json = {};
   await until(async () => {
     stats = await server.get("/api/stats");
-    return stats["queue_depth"] === 0;
+    // Some events may still be with the thread that redacts them.
+    return stats["queue_depth"] === 0 && Number(stats["events_dropped"]) + Number(stats["events_processed"]) >= 240;
   });
   assert.ok(Number(stats["events_dropped"]) > 0, JSON.stringify(stats));
   assert.equal(Number(stats["events_dropped"]) + Number(stats["events_processed"]), 240);
