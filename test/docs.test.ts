@@ -11,7 +11,7 @@ import { createTestIndex } from "./lib/test-ids.js";
 const test = suite("docs");
 
 const read = (file: string): string => readFileSync(repo(file), "utf8");
-const documents = ["README.md", "CHANGELOG.md", ...readdirSync(repo("docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`)];
+const documents = ["README.md", "CHANGELOG.md", "SECURITY.md", ...readdirSync(repo("docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`)];
 
 /** Fenced blocks of one language. */
 function blocks(file: string, language: string): readonly string[] {
