@@ -63,6 +63,10 @@ test("a text in a table is no test; only the column that names the tests counts"
   const found = (name: string): boolean => namesIn("some.test.ts", text).some((pattern) => pattern.test(name));
   for (const name of ["a name", "another", "last", "by a constant"]) assert.ok(found(name), name);
   for (const name of ["a value", "one more", "x", "made", "ROWS"]) assert.ok(!found(name), name);
+  const keyed = namesIn("some.test.ts", 'const CASES = { "by a key": () => {}, [made()]: () => {} };\nfor (const [name, run] of Object.entries(CASES)) test(name, run);\n');
+  assert.deepEqual(keyed.map(String), ["/^by a key$/"]);
+  assert.ok(exists("test/adapters/chroma-contract.test.ts: health answers"));
+  assert.ok(!exists("test/adapters/remote.test.ts: health answers"));
   assert.ok(exists("test/phases/existing-catalogs.test.ts: a key written into the file"));
   assert.ok(!exists("test/phases/existing-catalogs.test.ts: VB1003"));
 });

@@ -22,7 +22,8 @@ export function createTestIndex(): { exists(id: string): boolean } {
 /**
  * Names of the tests that a file registers, as patterns. A name built from a template matches any filling. A name that
  * is a constant, or one column of a table that a `for … of` goes through, is looked up there; any other expression is
- * not understood and names no test. Tests that an imported function registers, given `test`, are the file's own.
+ * not understood and names no test. Tests that an imported function registers, given `test` or called by a test file
+ * without a suite of its own, are the file's own.
  */
 function testNames(file: string): readonly RegExp[] {
   return namesIn(file, readFileSync(repo(file), "utf8"));
@@ -36,13 +37,14 @@ export function namesIn(file: string, text: string): readonly RegExp[] {
   const constants = constantsOf(source);
   /** Tables by the loop variables that go through them. */
   const columns = new Map<string, readonly string[]>();
+  const isWithoutSuite = file.endsWith(".test.ts") && !constants.has("test");
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text.startsWith(".")) {
       const bindings = node.importClause?.namedBindings;
       if (bindings !== undefined && ts.isNamedImports(bindings)) for (const { name } of bindings.elements) imports.set(name.text, node.moduleSpecifier.text);
     }
     if (ts.isForOfStatement(node)) for (const [name, texts] of columnsOf(node, constants)) columns.set(name, texts);
-    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.arguments.some((given) => ts.isIdentifier(given) && given.text === "test")) {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && (isWithoutSuite || node.arguments.some((given) => ts.isIdentifier(given) && given.text === "test"))) {
       const from = imports.get(node.expression.text);
       if (from !== undefined) names.push(...testNames(join(dirname(file), from.replace(/\.js$/, ".ts"))));
     }
@@ -90,7 +92,18 @@ function rowsOf(node: ts.Expression, constants: Constants): readonly ts.Expressi
   return table.elements.flatMap((row) => (ts.isSpreadElement(row) ? rowsOf(row.expression, constants) : [row]));
 }
 
-/** What the variables of `for (const [name, …] of TABLE)` or `for (const name of TABLE)` can be, where that is a text. */
+/** The keys of `Object.entries(TABLE)`, where the table is an object literal. */
+function keysOf(node: ts.Expression, constants: Constants): readonly string[] {
+  const [given] = ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && node.expression.name.text === "entries" ? node.arguments : [];
+  const table = given === undefined ? undefined : behind(given, constants);
+  if (table === undefined || !ts.isObjectLiteralExpression(table)) return [];
+  return table.properties.flatMap(({ name }) => (name !== undefined && (ts.isStringLiteralLike(name) || ts.isIdentifier(name)) ? [name.text] : []));
+}
+
+/**
+ * What the variables of `for (const [name, …] of TABLE)`, `for (const name of TABLE)` or
+ * `for (const [name, …] of Object.entries(TABLE))` can be, where that is a text.
+ */
 function columnsOf({ initializer, expression }: ts.ForOfStatement, constants: Constants): readonly (readonly [string, readonly string[]])[] {
   const declared = ts.isVariableDeclarationList(initializer) ? initializer.declarations[0]?.name : undefined;
   if (declared === undefined || ts.isObjectBindingPattern(declared)) return [];
@@ -98,6 +111,7 @@ function columnsOf({ initializer, expression }: ts.ForOfStatement, constants: Co
   if (ts.isIdentifier(declared)) return [[declared.text, rows.flatMap((row) => textsOf(row, constants))]];
   return declared.elements.flatMap((element, index) => {
     if (ts.isOmittedExpression(element) || !ts.isIdentifier(element.name)) return [];
+    if (index === 0 && rows.length === 0) return [[element.name.text, keysOf(expression, constants)] as const];
     const cells = rows.flatMap((row) => {
       const list = behind(row, constants);
       const cell = ts.isArrayLiteralExpression(list) ? list.elements[index] : undefined;
