@@ -10,8 +10,8 @@ SHELL := /bin/bash
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
 # Suites with targets of their own, left out of `make test`.
-BROWSER := trace/ui/browser trace/ui/views trace/ui/serve
-SLOW := fuzz/limits trace/faults
+BROWSER := trace/ui/browser trace/ui/views trace/ui/serve auth/oauth/login-page
+SLOW := fuzz/limits trace/faults mcp/watch secrets/canary e2e/fence auth/oauth/process isolation/ cli/build-unchanged emit/projects http/limits
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test
@@ -39,7 +39,7 @@ $(UI)/index.html: $(shell find runtime/trace-ui -type f) runtime/trace/api.types
 e2e: build
 	@node dist/test/lib/run.js $(BROWSER)
 
-# Tests that take long: hostile catalogs in a small heap, disks that fill up.
+# Tests that take long: hostile catalogs in a small heap, disks that fill up, many whole builds, servers and probes.
 slow: build
 	@node dist/test/lib/run.js $(SLOW)
 
