@@ -12,15 +12,12 @@ import { digest, isToken } from "./tokens.js";
 const FRESH_MS = 5000;
 const MAX_CACHED = 10_000;
 
-interface Entry {
-  readonly principal: Principal;
-  readonly until: number;
-}
+/** Tokens that were looked up in the last seconds, by digest. */
+export type SeenTokens = Map<string, { readonly principal: Principal; readonly until: number }>;
 
 /** Answers at once for a token that was seen in the last seconds, else after one look into the store. */
-export function opaqueTokens(server: OauthServer): Authenticator {
+export function opaqueTokens(server: OauthServer, known: SeenTokens): Authenticator {
   const { store, now, resource } = server;
-  const known = new Map<string, Entry>();
   const running = new Map<string, Promise<Authentication>>();
   const challenge = challenges(server);
 
@@ -59,7 +56,7 @@ export function opaqueTokens(server: OauthServer): Authenticator {
   };
 }
 
-function remember(known: Map<string, Entry>, key: string, entry: Entry): void {
+function remember(known: SeenTokens, key: string, entry: { readonly principal: Principal; readonly until: number }): void {
   // Deleted first, so that the map keeps the order of use: the first key is the oldest.
   known.delete(key);
   const oldest = known.keys().next();

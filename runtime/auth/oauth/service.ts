@@ -11,7 +11,7 @@ import { endpoint } from "./endpoint.js";
 import { createIdJag } from "./id-jag.js";
 import { createDocumentClients } from "./metadata-document.js";
 import { resourceDetails, SERVER_PATH, serverMetadata } from "./metadata.js";
-import { opaqueTokens } from "./opaque-tokens.js";
+import { opaqueTokens, type SeenTokens } from "./opaque-tokens.js";
 import { openStore } from "./open-store.js";
 import { PEER_HEADERS } from "./peer-address.js";
 import { createPublicFetch, type FetchPublicJson } from "./public-fetch.js";
@@ -33,7 +33,8 @@ export interface BuiltinParts extends AuthParts {
 /** @throws StartError when the store or the access secret cannot be used. */
 export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinParts): Promise<AuthService> {
   const { log, now, fetchJson = createPublicFetch() } = parts;
-  const store = parts.opened ?? (await openStore(options.store, log, now).catch(startFailure));
+  const seen: SeenTokens = new Map();
+  const store = forgetting(parts.opened ?? (await openStore(options.store, log, now).catch(startFailure)), () => seen.clear());
   const close = (): Promise<void> => store.close();
   try {
     if (await ensureSecret(store, options.stateFolder)) log.info("the access secret for the login page was written", { file: secretFile(options.stateFolder) });
@@ -46,13 +47,34 @@ export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinP
     issuer: options.publicUrl, resource: resourceOf(options.publicUrl), title: options.title,
     store, clients, idJag: options.idJag === null ? null : createIdJag(options.idJag, parts), log, now, report: createRefusals(log, now), storeFailed: outageLog(log, now),
   };
-  const authenticator = opaqueTokens(server);
+  const authenticator = opaqueTokens(server, seen);
   return {
     authenticator,
     routes: routes(server),
     health: () => store.ping().then(() => ({ ok: true, provider: "builtin" }), () => ({ ok: false, provider: "builtin" })),
     reload: null,
     close,
+  };
+}
+
+/** The store, and what happens when a login ends here: other replicas notice within seconds, this one at once. */
+function forgetting(store: AuthStore, forget: () => void): AuthStore {
+  return {
+    ...store,
+    async endLogin(id) {
+      await store.endLogin(id);
+      forget();
+    },
+    async redeem(digest, tokens, now) {
+      const redemption = await store.redeem(digest, tokens, now);
+      if (redemption === "replayed") forget();
+      return redemption;
+    },
+    async rotate(digest, next, now) {
+      const rotation = await store.rotate(digest, next, now);
+      if (rotation.kind === "reused") forget();
+      return rotation;
+    },
   };
 }
 
