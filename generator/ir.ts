@@ -238,7 +238,7 @@ export interface ResolvedTool {
   readonly staticFilters: ResolvedStaticFilters;
   /** Types of fields as the tool writes them. */
   readonly dtypes: FieldTypes;
-  /** Fields of the tool's records that are points in time, whoever says it; sorted. */
+  /** Fields of the tool's records that are points in time, by a parameter or by dtypes; sorted. */
   readonly dates: readonly string[];
   readonly steps: readonly ResolvedStep[];
   readonly output: ResolvedOutput;

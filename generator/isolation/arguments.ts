@@ -51,7 +51,7 @@ export function attemptsOf(scope: AttemptScope): readonly Attempt[] {
   ];
 }
 
-/** Calls that name, in every argument which selects, what a hidden row has there: without its values it is in no answer, whoever may see it. */
+/** Calls that pass the values of a hidden row in every argument that filters: other values would never select that row. */
 function aimedAttempts(base: Attempt["args"], { plan, params, hidden }: AttemptScope): readonly Attempt[] {
   const selecting = params.flatMap((param) => {
     const binding = bindingsOf(plan).find(({ arg }) => arg === param.name);

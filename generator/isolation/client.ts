@@ -15,7 +15,7 @@ export interface ProbeAnswer {
   readonly text: string;
   /** `null` for a call that failed. */
   readonly envelope: Envelope | null;
-  /** What a failed call was told. */
+  /** The error message of a failed call. */
   readonly failure: string | null;
 }
 

@@ -136,7 +136,7 @@ class ToolRun {
     if (!isSeen) this.#crossed(`reads row ${describe(row)} of '${one.collection}'`, call);
   }
 
-  /** What the caller was told, wherever it came from: a cache, a suggestion, a message. */
+  /** The text that the caller received, from any source: a cache, a suggestion, a message. */
   #judgeAnswer(text: string, envelope: Envelope | null, { args }: Attempt, hidden: readonly ProbeRow[], call: string): void {
     const given = JSON.stringify(args);
     const named = idsIn(text);

@@ -28,7 +28,7 @@ export function readEmbeddingName(text: string): { readonly descriptor: Embeddin
   return descriptor === undefined ? { descriptor: DEFAULT_EMBEDDER, model: text } : { descriptor, model: text.slice(slash + 1) };
 }
 
-/** Vector length of a model by its name, or by the part after its first "/", whoever serves it; null when unknown. */
+/** Vector length of a model by its name, or by the part after its first "/", for any provider; null when unknown. */
 export function knownDims(model: string): number | null {
   for (const name of [model, model.slice(model.indexOf("/") + 1)]) {
     const known = Object.values(EMBEDDERS).find(({ dims }) => Object.hasOwn(dims, name));

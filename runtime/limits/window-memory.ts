@@ -3,7 +3,7 @@ import type { Window, WindowRefusal, WindowStore } from "./window.js";
 
 /** Keys that are counted each for itself. */
 const MAX_KEYS = 100_000;
-/** Old keys that are looked at for each new one, so that sweeping keeps up with whoever makes keys. */
+/** Old keys that are looked at for each new one, so that sweeping keeps up with new keys. */
 const SWEPT_PER_KEY = 2;
 const SWEPT_WHEN_FULL = 64;
 /** Limits up to this keep the time of every call; higher ones put calls of one 256th of the window together. */

@@ -48,7 +48,7 @@ test("of several full windows the longest wait counts", () => {
   assert.equal(at(1000, minute, hour), 3_599_000);
 });
 
-test("no window ever has more calls than its limit, and whoever waits as told gets through", () => {
+test("no window ever has more calls than its limit, and a caller who waits for retry_after gets through", () => {
   const calls = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 400 });
   fc.assert(fc.property(fc.integer({ min: 1, max: 600 }), calls, (limit, gaps) => {
     const { at } = clocked();

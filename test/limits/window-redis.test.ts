@@ -67,7 +67,7 @@ if (NO_REDIS === null) {
     assert.ok(refusal.retryAfterMs > 3_590_000);
   });
 
-  test("whoever waits as told gets through, and not before", async () => {
+  test("a caller who waits for retry_after gets through, and not before", async () => {
     const store = replica();
     const short = window("short", 2, 300);
     await store.take([short]);

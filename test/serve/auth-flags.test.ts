@@ -115,7 +115,7 @@ test("jwt needs the keys' address, an issuer and an audience, from flags or from
   assert.deepEqual(plain.mode === "jwt" && [plain.algorithms, plain.principalClaim, plain.claimsPrefix], [["RS256", "ES256"], "sub", ""]);
 });
 
-test("signatures that whoever checks could make are refused at the start: none and HS*", () => {
+test("signature algorithms with a shared key or none are refused at the start: none and HS*", () => {
   for (const algorithms of [["none"], ["HS256"], ["RS256", "HS512"], ["rs256"], [], [5]]) {
     assert.throws(() => optionsOf(JWT, { jwt: { algorithms } }), start(/security\.auth\.jwt\.algorithms takes RS256/));
   }

@@ -29,7 +29,7 @@ function checkIssuer({ algorithms, jwks_url: url }: IssuerSection, at: readonly 
     reporter.report("TS0261", { key: `${key}.algorithms`, problem: "is empty, so no token would be taken", help: "name at least one, or leave it out for RS256 and ES256" }, { path: [...path, "algorithms"], on: "key" });
   }
   if (typeof url === "string" && !isOpen(url) && !(URL.canParse(url) && isSecureUrl(new URL(url)))) {
-    reporter.report("TS0261", { key: `${key}.jwks_url`, problem: `is not an https:// address: '${url}'`, help: "whoever can change the keys on their way can make tokens; http:// only on loopback" }, { path: [...path, "jwks_url"] });
+    reporter.report("TS0261", { key: `${key}.jwks_url`, problem: `is not an https:// address: '${url}'`, help: "use https://, because anyone who can change the keys in transit can make valid tokens; http:// is for loopback only" }, { path: [...path, "jwks_url"] });
   }
 }
 

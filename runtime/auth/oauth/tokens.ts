@@ -33,7 +33,7 @@ export function sameText(a: string, b: string): boolean {
   return sameDigest(digestOf(a), digestOf(b));
 }
 
-/** Encrypts a successor with the token it replaces: the store alone cannot read it, and whoever has the token can. */
+/** Encrypts a successor with the token it replaces: only the holder of that token can read it, the store alone cannot. */
 export function seal(successor: string, token: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", sealKey(token), iv);
