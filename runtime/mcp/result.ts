@@ -35,40 +35,41 @@ export function contentResult(content: readonly ContentBlock[]): string {
  */
 export function envelopeResult(envelope: Envelope, version: ProtocolVersion): string {
   const rows = JSON.stringify(envelope.rows);
-  const warnings = envelope.warnings.length === 0 ? "[]" : JSON.stringify(envelope.warnings);
-  const query = envelope.compiled_query === null ? "null" : JSON.stringify(envelope.compiled_query);
-  const message = envelope.message === null ? "null" : JSON.stringify(envelope.message);
-  const { count, latency_ms: latency } = envelope;
+  const { count, warnings, compiled_query: query, message } = envelope;
   const flags = flagsOf(envelope);
-  const quoted =
-    `{\\"rows\\":${quote(rows)},\\"count\\":${count}${flags.quoted}${quote(warnings)},\\"latency_ms\\":${latency}` +
-    `,\\"compiled_query\\":${quote(query)},\\"message\\":${quote(message)}}`;
+  const middle = warnings.length === 0 ? NO_WARNINGS : bothForms(JSON.stringify(warnings));
+  const latency = String(envelope.latency_ms);
+  const tail = query === null && message === null ? NO_TAIL : bothForms(`,"compiled_query":${JSON.stringify(query)},"message":${JSON.stringify(message)}}`);
+  const quoted = `{\\"rows\\":${quote(rows)},\\"count\\":${count}${flags.quoted}${middle.quoted},\\"latency_ms\\":${latency}${tail.quoted}`;
   if (!version.structured) return `{"content":[{"type":"text","text":"${quoted}"}],"isError":false}`;
-  const plain =
-    `{"rows":${rows},"count":${count}${flags.plain}${warnings},"latency_ms":${latency}` +
-    `,"compiled_query":${query},"message":${message}}`;
-  return `{"content":[{"type":"text","text":"${quoted}"}],"structuredContent":${plain},"isError":false}`;
+  return `{"content":[{"type":"text","text":"${quoted}"}],"structuredContent":{"rows":${rows},"count":${count}${flags.plain}${middle.plain},"latency_ms":${latency}${tail.plain},"isError":false}`;
 }
 
-/** The part of an envelope between count and the value of warnings, which has few values in all. */
-interface FlagsText {
+/** A part of an envelope's JSON text. */
+interface BothForms {
   readonly plain: string;
   /** As it is written inside a JSON string. */
   readonly quoted: string;
 }
 
+/** The usual values of what seldom varies. */
+const NO_WARNINGS = bothForms("[]");
+const NO_TAIL = bothForms(',"compiled_query":null,"message":null}');
+
+function bothForms(plain: string): BothForms {
+  return { plain, quoted: quote(plain) };
+}
+
 const MODES: readonly Envelope["search_mode"][] = ["dense", "hybrid", "none"];
 const BITS = [false, true] as const;
 
-/** By mode, then truncated, may_be_incomplete and exact_search: the order in which `flagsOf` counts. */
-const FLAGS: readonly FlagsText[] = MODES.flatMap((mode) => BITS.flatMap((truncated) => BITS.flatMap((incomplete) => BITS.map((exact) => {
-  const plain = `,"truncated":${truncated},"may_be_incomplete":${incomplete},"exact_search":${exact},"search_mode":"${mode}","warnings":`;
-  return { plain, quoted: quote(plain) };
-}))));
+/** What is between count and the value of warnings, by mode, then truncated, may_be_incomplete and exact_search: the order in which `flagsOf` counts. */
+const FLAGS: readonly BothForms[] = MODES.flatMap((mode) => BITS.flatMap((truncated) => BITS.flatMap((incomplete) => BITS.map((exact) =>
+  bothForms(`,"truncated":${truncated},"may_be_incomplete":${incomplete},"exact_search":${exact},"search_mode":"${mode}","warnings":`)))));
 
-function flagsOf({ search_mode: mode, truncated, may_be_incomplete: incomplete, exact_search: exact }: Envelope): FlagsText {
+function flagsOf({ search_mode: mode, truncated, may_be_incomplete: incomplete, exact_search: exact }: Envelope): BothForms {
   const place = MODES.indexOf(mode) * 8 + (truncated ? 4 : 0) + (incomplete ? 2 : 0) + (exact ? 1 : 0);
-  return FLAGS[place] as FlagsText;
+  return FLAGS[place] as BothForms;
 }
 
 /** JSON text as it is written inside a JSON string. */
