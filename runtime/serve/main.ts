@@ -6,21 +6,17 @@ import { createRequire } from "node:module";
 import type { Program } from "../abi/call.js";
 import { checkNativeModules } from "../adapters/native-modules.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
-import { observeWith, type CallObserver } from "../abi/observer.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
 import type { AuthOptions, AuthService } from "../auth/service.js";
 import { createEngine } from "../call/engine.js";
 import { fillProgram } from "../call/fill-program.js";
-import type { Observing } from "../call/observe.js";
 import { createLimitStores, type LimitStores } from "../limits/stores.js";
 import { notificationText } from "../mcp/jsonrpc.js";
 import { createMcpServer, type McpServer } from "../mcp/server.js";
-import { createCallLog } from "../observe/call-log.js";
-import { createScrub, LearnedSecrets, type Scrub } from "../observe/credentials.js";
-import { createLog, type Log, type LogFormat } from "../observe/log.js";
+import { createScrub, LearnedSecrets } from "../observe/credentials.js";
+import { createLog, type Log } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
-import type { CallTrace } from "./call-trace.js";
 import { systemProblem } from "../base/system-error.js";
 import type { HttpAddress } from "../config/address.js";
 import { envWarningText, readEnvFile } from "../config/env-file.js";
@@ -28,7 +24,8 @@ import { EXIT, StartError } from "../config/exit.js";
 import { authOptionsOf, createAuth } from "./authentication.js";
 import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
 import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
-import { flagsHelp, readFlags, serveOptions, type ServeOptions, type TraceOption } from "../config/serve-options.js";
+import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "../config/serve-options.js";
+import { createObservability } from "./observability.js";
 import { routingOf, servedProjects } from "./projects.js";
 import { warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
 import { OWNER, serveStdio } from "./stdio/server.js";
@@ -98,12 +95,13 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   if (options.logFormat === "json") io.takeWarnings?.((text) => log.warn(text));
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
-  const trace = options.trace === null ? null : await startTrace(projects[0]?.program.trace, options.trace, options, log, io);
-  const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const learned = new LearnedSecrets();
+  const observability = await createObservability({
+    projects, name, env, log, logFormat: options.logFormat, logCalls: true, trace: options.trace, learned, io, wallNow: () => Date.now(),
+  });
+  const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {
-    const recorder = trace === null ? [] : [trace.observe(served, projects.length === 1 ? name : `${name}/${project}`)];
-    const observing = observingOf(recorder, log, options.logFormat, createScrub(served, env, learned));
+    const observing = observability.observe(served, project);
     return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate });
   };
   try {
@@ -116,7 +114,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     return await runStdio(serving, options.watch ? source : undefined);
   } finally {
     await limits.close();
-    await trace?.close();
+    await observability.close();
     await log.flush();
   }
 }
@@ -145,18 +143,6 @@ async function loadNativeModules(projects: readonly Project[]): Promise<void> {
   } catch (error) {
     throw isBackendError(error) ? new StartError(error.message) : error;
   }
-}
-
-/** The call log and what else observes calls. Above info the log costs only the calls that fail. */
-function observingOf(recorder: readonly CallObserver[], log: Log, format: LogFormat, scrub: Scrub): Observing | null {
-  const logs = log.enabled("error") ? [createCallLog({ log, format, scrub })] : [];
-  const observer = observeWith([...recorder, ...logs]);
-  return observer === null ? null : { observer, wallNow: () => Date.now(), failuresOnly: recorder.length === 0 && !log.enabled("info") };
-}
-
-async function startTrace(routes: Program["trace"], option: TraceOption, { logFormat }: ServeOptions, log: Log, io: ServeIo): Promise<CallTrace | null> {
-  const { startCallTrace } = await import("./call-trace.js");
-  return startCallTrace({ option, routes, io, log, logFormat });
 }
 
 type Start = (project: Project) => McpServer;

@@ -1,0 +1,78 @@
+/**
+ * What observes the calls of one server, or of one connection of the library: made in one place from the settings of
+ * the catalogs and from the flags, and closed in one place. Each kind of record is an `ObserverSource`; a catalog that
+ * asks for nothing has no observer, and its calls cost nothing more.
+ */
+import type { Program } from "../abi/call.js";
+import { observeWith, type CallObserver } from "../abi/observer.js";
+import type { Project } from "../abi/projects.js";
+import type { Observing } from "../call/observe.js";
+import type { TraceOption } from "../config/serve-options.js";
+import { createCallLog } from "../observe/call-log.js";
+import { createScrub, type LearnedSecrets } from "../observe/credentials.js";
+import type { Log, LogFormat } from "../observe/log.js";
+import type { ServeIo } from "./io.js";
+
+/** One kind of record, for all programs of a server. */
+export interface ObserverSource {
+  /** `null` when the catalog does not ask for these records. Called again for each reload of a catalog. */
+  observe(program: Program, project: string): CallObserver | null;
+  /** Writes what is queued, within a bounded time. */
+  close(): Promise<void>;
+}
+
+export interface Observability {
+  /** The observer of a program's calls; `null` for none. */
+  observe(program: Program, project: string): Observing | null;
+  /** Writes what the observers have queued, each within a bounded time. No call may end after it. */
+  close(): Promise<void>;
+}
+
+export interface ObservabilityOptions {
+  readonly projects: readonly Project[];
+  /** Name of the server, as clients know it. */
+  readonly name: string;
+  /** Values for the references that the programs left open. */
+  readonly env: ReadonlyMap<string, string>;
+  readonly log: Log;
+  readonly logFormat: LogFormat;
+  /** Write a line of the log for each call. */
+  readonly logCalls: boolean;
+  /** `--trace`. */
+  readonly trace: TraceOption | null;
+  /** Credentials that became known while the programs ran. */
+  readonly learned: LearnedSecrets;
+  readonly io: Pick<ServeIo, "note" | "environment" | "now">;
+  /** Milliseconds since the epoch. */
+  readonly wallNow: () => number;
+}
+
+/** @throws StartError when something that a catalog or a flag asks for cannot be recorded. */
+export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
+  const { log, wallNow } = options;
+  const sources = [...(await traceSource(options))];
+  return {
+    observe(program, project) {
+      const recorders = sources.flatMap((source) => source.observe(program, project) ?? []);
+      const observer = observeWith([...recorders, ...callLog(program, options)]);
+      // Above info the log costs only the calls that fail.
+      return observer === null ? null : { observer, wallNow, failuresOnly: recorders.length === 0 && !log.enabled("info") };
+    },
+    async close() {
+      await Promise.all(sources.map((source) => source.close()));
+    },
+  };
+}
+
+function callLog(program: Program, { log, logFormat, logCalls, env, learned }: ObservabilityOptions): readonly CallObserver[] {
+  return logCalls && log.enabled("error") ? [createCallLog({ log, format: logFormat, scrub: createScrub(program, env, learned) })] : [];
+}
+
+/** The trace service in this process; none of its code is loaded without the flag. */
+async function traceSource({ trace: option, projects, name, log, logFormat, io }: ObservabilityOptions): Promise<readonly ObserverSource[]> {
+  if (option === null) return [];
+  const { startCallTrace } = await import("./call-trace.js");
+  const trace = await startCallTrace({ option, routes: projects[0]?.program.trace, io, log, logFormat });
+  if (trace === null) return [];
+  return [{ observe: (program, project) => trace.observe(program, projects.length === 1 ? name : `${name}/${project}`), close: () => trace.close() }];
+}
