@@ -45,6 +45,8 @@ export interface CallContext {
 /** Takes the steps of a call that is watched. */
 export interface CallWatch {
   step(kind: StepKind, operation: string, target: string, attributes: ObservedStep["attributes"]): StepWatch;
+  /** Takes the first `count` rows: they are what the call returns. */
+  returned(rows: readonly Row[], count: number): void;
 }
 
 /** A step that began; exactly one of the two is called. */

@@ -12,6 +12,8 @@ export interface CallObserver {
   /** A call came in; nothing of it is checked yet. */
   begin?(call: ObservedCall): void;
   readonly steps?: StepObserver;
+  /** Whether calls need `ObservedCall.evidence`, which costs every read; absent is no. */
+  readonly evidence?: true;
   /**
    * Once for each call, however it ended; `outcome` is set. `error` is what it failed with, `null` for a result: for the
    * log alone, because its text and its cause may hold anything.
@@ -47,6 +49,24 @@ export interface ObservedCall {
   /** 0 until the call has ended. */
   readonly endedMs: number;
   readonly outcome: CallOutcome | null;
+  /** `null` unless an observer of the call asks for evidence. */
+  readonly evidence: CallEvidence | null;
+}
+
+/** What a call asked its stores and which rows it returned; an observer keeps digests of it and nothing else. */
+export interface CallEvidence {
+  /** In the order the reads began, those of directories too. */
+  readonly reads: readonly ObservedRead[];
+  /** Record ids of the returned rows, in their order. */
+  readonly rowIds: readonly (string | number)[];
+}
+
+export interface ObservedRead {
+  readonly connection: string;
+  /** search, fetch, count or collections. */
+  readonly operation: string;
+  /** `fingerprint` of the native query as `--show-plan` shows it; `null` where the store has none to show. */
+  readonly digest: string | null;
 }
 
 /** How a call ended, as its caller sees it. */
@@ -90,6 +110,7 @@ export function observeWith(observers: readonly CallObserver[]): CallObserver | 
   if (observers.length === 1) return first;
   const steps = observers.flatMap((observer) => observer.steps ?? []);
   return {
+    ...(observers.some(({ evidence }) => evidence === true) ? { evidence: true } : {}),
     begin: (call) => observers.forEach((observer) => observer.begin?.(call)),
     end: (call, error) => observers.forEach((observer) => observer.end(call, error)),
     ...(steps.length === 0 ? {} : {

@@ -2,14 +2,17 @@
  * Observing a call. Without an observer none of this runs. A call whose steps are observed gets services that report
  * each use of a store or an embedder, so that the steps themselves need not know.
  */
-import type { Adapter } from "../adapters/adapter.js";
+import type { Adapter, ReadRequest } from "../adapters/adapter.js";
 import type { TraceContext } from "../base/traceparent.js";
 import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
-import { observeWith, type CallObserver, type CallOutcome, type ObservedCall, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
+import type { Row } from "../abi/filter.js";
+import { fingerprint } from "../abi/fingerprint.js";
+import { observeWith, type CallEvidence, type CallObserver, type CallOutcome, type ObservedCall, type ObservedRead, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
 import type { ExtraResult } from "../abi/extra-tools.js";
 import type { ToolPlan } from "../abi/plan.js";
 import type { Embedder } from "../embed/embedder.js";
+import { idOfRow } from "./row-id.js";
 
 /** The observer of an engine's calls. */
 export interface Observing {
@@ -52,8 +55,9 @@ export class ObservedRun implements CallEnd {
 
   constructor({ program, services }: Observed, { observer, wallNow }: Observing, tool: string, args: unknown, caller: Caller, private readonly end: CallEnd) {
     this.observer = observer;
-    this.call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow(), services.now());
-    this.steps = observer.steps === undefined ? null : new Watch(observer.steps, this.call, services.now);
+    const evidence = observer.evidence === true ? new Evidence() : null;
+    this.call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow(), services.now(), evidence);
+    this.steps = observer.steps === undefined && evidence === null ? null : new Watch(observer.steps ?? null, this.call, evidence, services.now);
     this.watch = this.steps;
     this.services = this.steps === null ? services : observedServices(program, services, this.steps);
     observer.begin?.(this.call);
@@ -86,7 +90,7 @@ export class ObservedRun implements CallEnd {
 /** Reports the end of a failed call that was not observed before. */
 export function observeFailure({ program, services }: Observed, { observer, wallNow }: Observing, tool: string, args: unknown, caller: Caller, startedMs: number, error: unknown): void {
   const endedMs = services.now();
-  const call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow() - (endedMs - startedMs), startedMs);
+  const call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow() - (endedMs - startedMs), startedMs, null);
   call.outcome = failed(error);
   call.endedMs = endedMs;
   observer.end(call, error);
@@ -125,6 +129,7 @@ class CallRecord implements ObservedCall {
     caller: Caller,
     readonly startedAt: number,
     readonly startedMs: number,
+    readonly evidence: CallEvidence | null,
   ) {
     this.requestId = caller.requestId;
     this.session = caller.session ?? null;
@@ -133,19 +138,27 @@ class CallRecord implements ObservedCall {
   }
 }
 
-/** The steps of one call on their way to the observer. */
+/** Collects the evidence of one call. */
+class Evidence implements CallEvidence {
+  readonly reads: ObservedRead[] = [];
+  rowIds: readonly (string | number)[] = [];
+}
+
+/** The steps of one call on their way to the observer, and its evidence. */
 class Watch implements CallWatch {
   /** The call has ended; a step that others wait for may go on. */
   over = false;
 
   constructor(
-    private readonly observer: StepObserver,
+    private readonly observer: StepObserver | null,
     private readonly call: ObservedCall,
+    private readonly evidence: Evidence | null,
     private readonly now: () => number,
   ) {}
 
   step(kind: StepKind, operation: string, target: string, attributes: ObservedStep["attributes"]): StepWatch {
     const { observer, call, now } = this;
+    if (observer === null) return UNWATCHED;
     const step = { kind, operation, target, attributes, startedMs: now(), endedMs: 0, count: null as number | null, failure: null as string | null };
     if (!this.over) observer.begin(call, step);
     const close = (count: number | null, failure: string | null): void => {
@@ -156,7 +169,28 @@ class Watch implements CallWatch {
     };
     return { end: (count) => close(count, null), fail: (error) => close(null, codeOf(error)) };
   }
+
+  /** Notes a read of a store. `native` gives the query as the store gets it; that it cannot be shown fails no call. */
+  read(connection: string, operation: string, native: () => unknown): void {
+    if (this.evidence === null || this.over) return;
+    let digest: string | null = null;
+    try {
+      const query = native();
+      if (query !== null) digest = fingerprint(query);
+    } catch {
+      // The adapter says why when it is asked to run the query.
+    }
+    this.evidence.reads.push({ connection, operation, digest });
+  }
+
+  returned(rows: readonly Row[], count: number): void {
+    if (this.evidence === null || this.over) return;
+    this.evidence.rowIds = rows.slice(0, count).flatMap((row) => idOfRow(row) ?? []);
+  }
 }
+
+/** A step that nobody observes. */
+const UNWATCHED: StepWatch = { end: NOTHING, fail: NOTHING };
 
 function codeOf(error: unknown): string {
   if (isToolError(error)) return error.code;
@@ -175,10 +209,11 @@ async function reported<T>(step: StepWatch, work: Promise<T>, count: (result: T)
 }
 
 /** The services of a program, reporting each read and each embedding. */
-function observedServices(program: Program, services: CallServices, watch: CallWatch): CallServices {
+function observedServices(program: Program, services: CallServices, watch: Watch): CallServices {
   return {
     async adapter(connection) {
-      return observedAdapter(await services.adapter(connection), connection, program.connections[connection]?.backend ?? "unknown", watch);
+      const backend = program.connections[connection]?.backend ?? "unknown";
+      return observedAdapter(await services.adapter(connection), { connection, backend, watch, native: (request) => services.explain(connection, request) });
     },
     async embedder(name) {
       return observedEmbedder(await services.embedder(name), watch);
@@ -191,16 +226,36 @@ function observedServices(program: Program, services: CallServices, watch: CallW
   };
 }
 
-function observedAdapter(adapter: Adapter, connection: string, backend: string, watch: CallWatch): Adapter {
+interface ObservedStore {
+  readonly connection: string;
+  readonly backend: string;
+  readonly watch: Watch;
+  /** The native form of a request. */
+  native(request: ReadRequest): unknown;
+}
+
+function observedAdapter(adapter: Adapter, { connection, backend, watch, native }: ObservedStore): Adapter {
   const step = (operation: string, collection: string | null, more: ObservedStep["attributes"] = {}): StepWatch =>
     watch.step("store", operation, collection === null ? connection : `${connection}/${collection}`, { backend, connection, ...(collection === null ? {} : { collection }), ...more });
   return {
     health: (signal) => adapter.health(signal),
-    collections: (signal) => reported(step("collections", null), adapter.collections(signal), (names) => names.length),
+    collections(signal) {
+      watch.read(connection, "collections", () => null);
+      return reported(step("collections", null), adapter.collections(signal), (names) => names.length);
+    },
     describe: (collection, signal) => adapter.describe(collection, signal),
-    search: (request, signal) => reported(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length),
-    fetch: (request, signal) => reported(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length),
-    count: (collection, filter, signal, route) => reported(step("count", collection), adapter.count(collection, filter, signal, route), (total) => total),
+    search(request, signal) {
+      watch.read(connection, "search", () => native({ search: request }));
+      return reported(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length);
+    },
+    fetch(request, signal) {
+      watch.read(connection, "fetch", () => native({ fetch: request }));
+      return reported(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length);
+    },
+    count(collection, filter, signal, route) {
+      watch.read(connection, "count", () => native({ count: { collection, filter, ...(route === undefined ? {} : { route }) } }));
+      return reported(step("count", collection), adapter.count(collection, filter, signal, route), (total) => total);
+    },
     sample: (collection, n, signal) => adapter.sample(collection, n, signal),
     close: () => adapter.close(),
   };

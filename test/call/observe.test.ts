@@ -125,4 +125,45 @@ test("nobody watching changes nothing of a result", async () => {
   assert.deepEqual({ ...watched, latency_ms: 0 }, { ...plain, latency_ms: 0 });
 });
 
+/** Evidence of one call: its reads and the ids of its rows. */
+async function evidenceOf(tool: string, args: object, more: Partial<Adapter> = {}): Promise<ObservedCall> {
+  const calls: ObservedCall[] = [];
+  await engineOf({ evidence: true, end: (call) => void calls.push({ ...call }) }, more).call(tool, args, nobody).catch(() => undefined);
+  assert.ok(calls.length === 1 && calls[0] !== undefined);
+  return calls[0];
+}
+
+test("evidence has a digest of each native query and the ids of the rows that left, projected ones too", async () => {
+  const { evidence } = await evidenceOf("find", { query: "a", limit: 1 });
+  assert.deepEqual(evidence?.reads.map(({ connection, operation }) => [connection, operation]), [["main", "search"]]);
+  assert.match(evidence?.reads[0]?.digest ?? "", /^sha256:[0-9a-f]{64}$/);
+  assert.deepEqual(evidence?.rowIds, ["1"]);
+  assert.deepEqual((await evidenceOf("piped", {})).evidence?.rowIds, ["2", "1"], "a step dropped the ids");
+  assert.deepEqual((await evidenceOf("total", {})).evidence?.rowIds, [], "a count returns no record");
+});
+
+test("the same arguments give the same query digest, others another one", async () => {
+  const digest = async (args: object): Promise<unknown> => (await evidenceOf("find", { query: "a", ...args })).evidence?.reads[0]?.digest;
+  assert.equal(await digest({ limit: 2 }), await digest({ limit: 2 }));
+  assert.notEqual(await digest({ limit: 2 }), await digest({ limit: 1 }));
+  assert.notEqual(await digest({ query: "b c" }), await digest({ query: "d" }));
+});
+
+test("a read that fails is in the evidence, with no row; a query that cannot be shown fails no call", async () => {
+  const failing = await evidenceOf("list", {}, { fetch: async () => Promise.reject(new BackendError("unreachable", "sqlite", "gone")) });
+  assert.deepEqual([failing.outcome?.kind, failing.evidence?.reads.length, failing.evidence?.rowIds.length], ["error", 1, 0]);
+  const calls: ObservedCall[] = [];
+  const store = memoryAdapter(ROWS);
+  const engine = createEngine(program({ plans: PLANS, adapter: { ...store, explain: () => { throw new Error("no form"); } } }), { env: new Map(), observing: { observer: { evidence: true, end: (call) => void calls.push(call) }, wallNow: () => 0 } });
+  assert.equal((await engine.call("list", {}, nobody)).count, 2);
+  assert.deepEqual(calls[0]?.evidence?.reads, [{ connection: "main", operation: "fetch", digest: null }]);
+});
+
+test("without an observer that asks for it there is no evidence, and no row carries anything more", async () => {
+  const { observer, calls } = recorder();
+  const { rows } = await engineOf(observer).call("piped", {}, nobody);
+  assert.equal(calls[0]?.evidence, null);
+  assert.equal(JSON.stringify(rows), '[{"name":"b"},{"name":"a"}]');
+});
+
 test.run();

@@ -12,7 +12,7 @@ const test = suite("call/shape");
 
 function shaped(output: Partial<OutputPlan>, ...rows: readonly Row[]) {
   const plan: SearchPlan = { kind: "search", connection: "c", collection: "t", bind: [], limit: { arg: "limit", default: 1, max: 1 }, output: { id: true, score: true, ...output } };
-  const call = { ...nobody, signal: new AbortController().signal, warnings: [], startedMs: 0, services: { now: () => 12.6, once: <T>(_part: object, make: () => T) => make() } } as unknown as CallContext;
+  const call = { ...nobody, signal: new AbortController().signal, warnings: [], watch: null, startedMs: 0, services: { now: () => 12.6, once: <T>(_part: object, make: () => T) => make() } } as unknown as CallContext;
   const found: CallRows = { rows, exact: true, searchMode: "dense", mayBeIncomplete: false, compiledQuery: null };
   return shape(plan, found, call);
 }

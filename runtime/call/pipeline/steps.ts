@@ -4,6 +4,7 @@ import { compareText, type Row } from "../../abi/filter.js";
 import { instantKey } from "../../base/instant.js";
 import { readField } from "../../base/paths.js";
 import type { PipelineStep } from "../../abi/plan.js";
+import { keepRowId } from "../row-id.js";
 import { type ExprScope, isKept } from "./expression.js";
 
 /** Rows a group keeps where the catalog says nothing. */
@@ -90,5 +91,5 @@ function compareValues(a: unknown, b: unknown): number {
 /** Only the listed fields, as far as any row has them; `_id` and `_score` go too unless they are listed. Never more than listed. */
 function projectRows(rows: readonly Row[], fields: readonly string[]): readonly Row[] {
   const present = fields.filter((field) => hasField(rows, field));
-  return rows.map((row) => Object.fromEntries(present.map((field) => [field, readField(row, field) ?? null])));
+  return rows.map((row) => keepRowId(row, Object.fromEntries(present.map((field) => [field, readField(row, field) ?? null]))));
 }

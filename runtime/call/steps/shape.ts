@@ -36,7 +36,10 @@ function shapeRows(output: OutputPlan, rules: readonly RedactRule[], found: Call
     return shaped;
   });
   if (missing) call.warnings.push(FIELD_MISSING);
-  return envelope(rows, found, call);
+  const result = envelope(rows, found, call);
+  // Rows are only ever cut from the end.
+  if (call.watch !== null) call.watch.returned(found.rows, result.rows.length);
+  return result;
 }
 
 function copyPayload(source: Row, shaped: Row): void {
