@@ -4,9 +4,9 @@
  */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ConnectionHealth, Engine, Envelope, Principal } from "../runtime/abi/call.js";
+import type { ConnectionHealth, Engine, Envelope } from "../runtime/abi/call.js";
 import type { ToolDefinition } from "../runtime/abi/params.js";
-import type { TenantPlan, ToolPlan } from "../runtime/abi/plan.js";
+import { statedPrincipal, tenancyOf, type StatedCaller } from "../runtime/abi/stated-caller.js";
 import { compile as compileSource, readCatalog, readEnvFile } from "./compile.js";
 import { locateAll, type Locatable } from "./diagnostics.js";
 import { nodeHost, type Host } from "./host.js";
@@ -43,13 +43,7 @@ export class CatalogError extends Error {
 }
 
 /** Who calls, for how long. Built by the application after it has authenticated the caller. */
-export interface CallOptions {
-  readonly principal?: string;
-  readonly claims?: { readonly [claim: string]: unknown };
-  /** Stand as the claim that the catalog's security.rbac reads roles from, unless the claims have one. */
-  readonly roles?: readonly string[];
-  /** The caller's tenant, under whatever claim or header the catalog's tenancy names. */
-  readonly tenant?: string;
+export interface CallOptions extends StatedCaller {
   readonly deadlineS?: number;
   readonly requestId?: string;
   readonly signal?: AbortSignal;
@@ -136,22 +130,8 @@ function callTool(engine: Engine, plans: Plans, name: string, args: { readonly [
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
   return engine.call(name, given, {
     requestId: options.requestId ?? crypto.randomUUID(),
-    principal: principalOf(options, tenantOf(plan), plans.settings.security?.rbac?.role_claim ?? "roles"),
+    principal: statedPrincipal(options, tenancyOf(plan), plans.settings.security?.rbac?.role_claim),
     ...(options.deadlineS === undefined ? {} : { deadlineMs: options.deadlineS * 1000 }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-}
-
-function tenantOf(plan: ToolPlan): TenantPlan | undefined {
-  return plan.kind === "pipeline" ? plan.retrieve.tenant : plan.tenant;
-}
-
-/** A tenant that the application states wins over one that a claim happens to hold. */
-function principalOf({ principal, claims = {}, roles, tenant }: CallOptions, plan: TenantPlan | undefined, roleClaim: string): Principal {
-  const stated = tenant === undefined || plan === undefined ? null : plan;
-  return {
-    id: principal ?? null,
-    claims: { ...(roles === undefined ? {} : { [roleClaim]: roles }), ...claims, ...(stated?.from === "claim" ? { [stated.name]: tenant } : {}) },
-    headers: stated?.from === "header" ? { [stated.name.toLowerCase()]: tenant as string } : {},
-  };
 }

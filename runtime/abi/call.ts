@@ -185,7 +185,7 @@ export interface Caller {
   readonly trace?: TraceContext | null;
   readonly principal: Principal;
   /** Milliseconds this call may take; the tool's deadline, else the catalog's (25,000), when absent. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Aborts when the client cancels or goes away. Read only when a step waits for something: it may be made on first use. */
   readonly signal?: AbortSignal | undefined;
   /** Report the native query in the envelope. */

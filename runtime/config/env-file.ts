@@ -1,4 +1,4 @@
-/** The file of `--env`: values for `${NAME}`, one `NAME=value` a line. The process environment is never merged in. */
+/** The file of `--env`: values for `${NAME}`, one `NAME=value` a line. Only `--embedded` merges the process environment. */
 import { readFileSync } from "node:fs";
 import { StartError } from "./exit.js";
 
@@ -39,6 +39,12 @@ function oddities(name: string, value: string): readonly string[] {
   if (/\s#/.test(value)) found.push("what follows '#' is part of the value; comments have lines of their own");
   if (/^export\s/.test(name)) found.push("'export' is part of the name; remove it");
   return found;
+}
+
+/** The variables of the process with the values of the file, which win: what `--embedded` fills references from. */
+export function withEnvironment(values: EnvFile["values"], environment: { readonly [name: string]: string | undefined }): EnvFile["values"] {
+  const inherited = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new Map([...inherited, ...values]);
 }
 
 /** A warning as one line for a person. */

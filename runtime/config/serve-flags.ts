@@ -7,7 +7,8 @@ import type { Flag } from "./flags.js";
 
 export const SERVE_FLAGS: readonly Flag[] = [
   { name: "name", value: "NAME", help: "serverInfo.name; match the host's server key" },
-  { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" },
+  { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is read with --embedded only" },
+  { name: "embedded", help: "stdio only: for the program that starts the server; ${VAR} may come from its environment, and it states the caller of each call" },
   { name: "http", value: "HOST:PORT", help: "serve HTTP with MCP at POST /mcp instead of stdio" },
   { name: "auth", value: "MODE", help: "who may call over HTTP: none (loopback only), builtin, jwt or api_key (default builtin)" },
   { name: "public-url", value: "URL", help: "https:// address under which clients reach the server; builtin needs it" },

@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly metaTools: boolean;
   /** A client that asks for a later protocol version is answered with the newest that has a handshake. */
   readonly negotiate: boolean;
+  /** The program that started the server states its callers, and lends its environment; only on stdio. */
+  readonly embedded: boolean;
   readonly shutdownGraceMs: number;
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
@@ -75,6 +77,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     allowOrigins: readOrigins(text("allow-origin")),
     metaTools: values["meta-tools"] !== false,
     negotiate: values["negotiate"] === true,
+    embedded: readEmbedded(values["embedded"] === true, http),
     shutdownGraceMs: readSeconds(text("shutdown-grace-s")) * 1000,
     logFormat: oneOf("log-format", text("log-format") ?? "text", LOG_FORMATS),
     logLevel: oneOf("log-level", (text("log-level") ?? "info").toLowerCase(), LOG_LEVELS),
@@ -83,6 +86,12 @@ export function serveOptions(values: FlagValues): ServeOptions {
     trace: readTrace(text("trace")),
     defaultProject: text("default-project"),
   };
+}
+
+/** Over HTTP callers are authenticated; a server that believed what a request says of its caller would not be. */
+function readEmbedded(embedded: boolean, http: HttpAddress | null): boolean {
+  if (embedded && http !== null) throw new StartError("--embedded is for stdio: over HTTP the caller is authenticated; leave out --embedded or --http");
+  return embedded;
 }
 
 function readTrace(address: string | null): TraceOption | null {

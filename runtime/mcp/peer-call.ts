@@ -15,6 +15,7 @@ import { CAPABILITIES_KEY, errorText, INTERNAL_ERROR, INVALID_PARAMS, isObject, 
 import { Progress, progressTokenOf, tell, tellFromTool } from "./notify.js";
 import { contentResult, envelopeResult, failureResult, finishResult, payloadResult } from "./result.js";
 import type { McpServer, Peer } from "./server.js";
+import { principalFor, type ReadCaller } from "./stated-caller.js";
 import type { ProtocolVersion } from "./versions.js";
 
 /** The request needs something of the client that it did not declare. */
@@ -24,11 +25,13 @@ const MISSING_CAPABILITY = -32021;
 export class PeerCall implements Caller, CallEnd {
   readonly principal: Principal;
   readonly via: string | null;
+  /** As the stated caller wants it; the tool's own where none is stated. */
+  readonly deadlineMs: number | undefined;
   private readonly id: RequestId;
   private readonly tool: string;
   private readonly reporting: Progress | null;
   readonly onStep: ((step: ObservedStep) => void) | null;
-  private made: string | null = null;
+  private made: string | null;
   private traced: TraceContext | null | undefined = undefined;
   private over = false;
 
@@ -39,12 +42,15 @@ export class PeerCall implements Caller, CallEnd {
     private readonly version: ProtocolVersion,
     target: Target,
     private readonly reply: Reply,
+    stated: ReadCaller | null = null,
   ) {
     const token = progressTokenOf(request.params);
     this.id = request.id;
     this.tool = target.name;
     this.via = target.via;
-    this.principal = peer.principal;
+    this.principal = stated === null ? peer.principal : principalFor(mcp, target.name, stated);
+    this.deadlineMs = stated?.deadlineMs;
+    this.made = stated?.requestId ?? null;
     this.reporting = token === null ? null : new Progress(peer, version, token);
     this.onStep = this.reporting === null ? null : this.reporting.step;
   }

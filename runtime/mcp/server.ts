@@ -7,6 +7,7 @@ import { FixedResult } from "./answer.js";
 import type { RequestId } from "./jsonrpc.js";
 import { createLists, LIST_TTL_MS, type ToolLists } from "./list.js";
 import { META_TOOLS } from "../call/meta-tools.js";
+import { CALLER_KEY } from "./stated-caller.js";
 import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
 import { createFixedResults, finishResult } from "./result.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
@@ -28,6 +29,8 @@ export interface McpServer {
   readonly log: Log;
   /** `--negotiate`: a client that asks for a later version gets the newest of the handshake. */
   readonly negotiate: boolean;
+  /** `--embedded`: the program that started the server states the caller of each call. */
+  readonly embedded: boolean;
   /** Makes request ids. */
   readonly newId: () => string;
   /** Who answers, as JSON text. */
@@ -71,17 +74,19 @@ export interface McpOptions {
   readonly log: Log;
   /** False unless given. */
   readonly negotiate?: boolean;
+  /** False unless given; never over HTTP, where requests are authenticated. */
+  readonly embedded?: boolean;
 }
 
 /** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
-export function createMcpServer({ engine, info, log, negotiate = false }: McpOptions): McpServer {
+export function createMcpServer({ engine, info, log, negotiate = false, embedded = false }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const withMetaTools = engine.metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
   const capabilities = { tools: { listChanged: true } };
   // Log messages are sent outside answers, which only a client with a handshake can ask for.
-  const handshakeCapabilities = { ...capabilities, logging: {} };
+  const handshakeCapabilities = { ...capabilities, logging: {}, ...(embedded ? { experimental: { [CALLER_KEY]: {} } } : {}) };
   return {
-    engine, negotiate,
+    engine, negotiate, embedded,
     lists: createLists({ engine, infoText }),
     fixedResult: createFixedResults(),
     paramHeaders: createParamHeaders(engine.program),

@@ -19,7 +19,7 @@ import { createLog, type Log } from "../observe/log.js";
 import { urlHost } from "../base/loopback.js";
 import { systemProblem } from "../base/system-error.js";
 import type { HttpAddress } from "../config/address.js";
-import { envWarningText, readEnvFile } from "../config/env-file.js";
+import { envWarningText, readEnvFile, withEnvironment } from "../config/env-file.js";
 import { EXIT, StartError } from "../config/exit.js";
 import { authOptionsOf, createAuth } from "./authentication.js";
 import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
@@ -57,7 +57,7 @@ export async function run(projects: readonly Project[], argv: readonly string[],
     for (const warning of warnings) log.warn(envWarningText(options.envFile ?? "", warning));
     warnOfNodeEnvFile(argv, values, io.environment, log);
     await log.flush();
-    return await serveWith(projects, options, values, io);
+    return await serveWith(projects, options, options.embedded ? withEnvironment(values, io.environment) : values, io);
   } catch (error) {
     return startFailure(error, { write: io.note });
   }
@@ -102,13 +102,13 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {
     const observing = observability.observe(served, project);
-    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate });
+    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate, embedded: options.embedded });
   };
   try {
     const { http: address, auth: flags } = options;
     const auth = address === null || flags === null ? null : authOptionsOf(flags, projects, routing, { address, title: name, env });
     for (const { program } of projects) await prepareLimits(program, env, limits);
-    for (const { program } of projects) warnOfStart(program, { auth, env, log });
+    for (const { program } of projects) warnOfStart(program, { auth, env, log, embedded: options.embedded });
     const serving: Serving = { projects, start, routing, name, options, log, io };
     if (address !== null && auth !== null) return await runHttp(serving, address, auth);
     return await runStdio(serving, options.watch ? source : undefined);

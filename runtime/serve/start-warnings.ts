@@ -15,14 +15,16 @@ export interface StartWarningOptions {
   readonly auth: AuthOptions | null;
   readonly env: ReadonlyMap<string, string>;
   readonly log: Log;
+  /** The program that started the server states claims and tenants. */
+  readonly embedded?: boolean;
 }
 
 /** @throws ToolError missing_env; StartError when the catalog has document access and callers have no claims. */
-export function warnOfStart(program: Program, { auth, env, log }: StartWarningOptions): void {
-  if (auth === null || !hasClaims(auth)) refuseDocumentAccess(program, auth);
+export function warnOfStart(program: Program, { auth, env, log, embedded = false }: StartWarningOptions): void {
+  if (!embedded && (auth === null || !hasClaims(auth))) refuseDocumentAccess(program, auth);
   const { connections } = fillProgram(program, env);
   if (auth?.mode === "none") warnOfMode(program, log);
-  warnOfTenancy(program, auth, log);
+  if (!embedded) warnOfTenancy(program, auth, log);
   warnOfFiles(program, connections, log);
 }
 

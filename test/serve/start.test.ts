@@ -64,6 +64,29 @@ test("document access without callers who have claims does not start: on stdio a
   }
 });
 
+test("a program that embeds the server states tenants and claims, so neither is missed at the start", async () => {
+  const claim = tenanted({ from: "claim", name: "org", path: "org", enforce: "strict" });
+  assert.doesNotMatch((await startOf(["--embedded"], claim))[1], /takes the tenant/);
+  const acl = accessed({ combine: "any", rules: [{ match: "equals", claim: "sub", field: "owner" }] });
+  assert.equal((await startOf(["--embedded"], acl))[0], 0);
+});
+
+test("--embedded over HTTP does not start", async () => {
+  const [code, notes] = await startOf([...HTTP, "--embedded"]);
+  assert.deepEqual([code, /--embedded is for stdio/.test(notes)], [2, true], notes);
+});
+
+test("the environment fills references with --embedded only, and the env file wins", async () => {
+  const program: Program = { ...fixtureProgram(), base: pathToFileURL(`${folder}/`), connections: { main: { backend: "sqlite", settings: { path: { $env: "EMBEDDED_DB" } } } } };
+  writeFileSync(join(folder, "there.db"), "");
+  writeFileSync(join(folder, "embedded.env"), "EMBEDDED_DB=there.db\n");
+  const [code, notes] = await startOf([], program, { EMBEDDED_DB: "there.db" });
+  assert.deepEqual([code, /EMBEDDED_DB/.test(notes)], [2, true], notes);
+  assert.deepEqual(await startOf(["--embedded"], program, { EMBEDDED_DB: "there.db" }).then(([end, said]) => [end, /no database/.test(said)]), [0, false]);
+  const merged = await startOf(["--embedded", "--env", join(folder, "embedded.env")], program, { EMBEDDED_DB: "none.db" });
+  assert.deepEqual([merged[0], /no database/.test(merged[1])], [0, false], merged[1]);
+});
+
 test("a database that is missing is said at the start, and does not keep the server from starting", async () => {
   const program: Program = { ...fixtureProgram(), base: pathToFileURL(`${folder}/`), connections: { main: { backend: "sqlite", settings: { path: { $env: "DB" } } } } };
   writeFileSync(join(folder, "a b#1.db"), "");

@@ -12,6 +12,7 @@ import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { programOf } from "../../program.js";
 import { together } from "../../projects.js";
+import { withEnvironment } from "../../../runtime/config/env-file.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { packageRoot } from "../package.js";
@@ -72,7 +73,8 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     Promise.all(args.map((shown) => readCatalog(io.host, resolve(io.cwd, shown), shown))),
     typeof envFile === "string" ? readEnvFile(io.host, resolve(io.cwd, envFile), envFile) : { value: new Map<string, string>(), diagnostics: [] },
   ]);
-  const env = values.value ?? new Map<string, string>();
+  const written = values.value ?? new Map<string, string>();
+  const env = options["embedded"] === true ? withEnvironment(written, io.env) : written;
   const read = catalogs.flatMap(({ value }) => value ?? []);
   if (read.length < catalogs.length || values.value === null) {
     print([...catalogs.flatMap(({ diagnostics }) => diagnostics), ...values.diagnostics], null, null, io, printed);
