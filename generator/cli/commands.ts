@@ -9,6 +9,9 @@ import { TRACE_OPTIONS } from "./trace-options.js";
 
 const ENV_FILE: OptionSpec = { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
+const CONNECTION: OptionSpec = { name: "connection", value: "NAME", help: "connection of the catalog", required: true };
+const COLLECTIONS: OptionSpec = { name: "collections", value: "A,B", help: "only these collections" };
+const EXPERIMENTAL: OptionSpec = { name: "experimental", help: "required: this command may still change" };
 const CATALOG = { name: "TOOLS.yaml", required: true } as const;
 
 /** Every command that works, in the order of the help. */
@@ -123,6 +126,31 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/diff.js"),
   },
   {
+    name: "introspect",
+    summary: "Write the schema of a connection's collections: fields and types, no rows",
+    args: [CATALOG],
+    options: [
+      CONNECTION,
+      { name: "out", value: "FILE", help: "file to write (default schema.json)" },
+      COLLECTIONS,
+      { name: "redact-examples", help: "leave out every stored value" },
+      { name: "audit", help: "print the schema and write nothing" },
+      ENV_FILE,
+    ],
+    examples: ["toolsrv introspect tools.yaml --connection main", "toolsrv introspect tools.yaml --connection main --audit --redact-examples"],
+    writes: true,
+    load: () => import("./commands/introspect.js"),
+  },
+  {
+    name: "drift",
+    summary: "Compare a schema export with the store, and name the tools that a change affects",
+    args: [CATALOG, { name: "SCHEMA.json", required: true }],
+    options: [CONNECTION, EXPERIMENTAL, { name: "out", value: "FILE", help: "report to write (default toolsrv-drift.json)" }, ENV_FILE],
+    examples: ["toolsrv drift tools.yaml schema.json --connection main --experimental"],
+    writes: true,
+    load: () => import("./commands/drift.js"),
+  },
+  {
     name: "migrate",
     summary: "Rewrite a version 1 catalog as version 2, keeping comments",
     args: [CATALOG],
@@ -169,4 +197,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["introspect", "discover", "eval", "drift", "drafts", "approve"];
+export const UNAVAILABLE: readonly string[] = ["discover", "eval", "drafts", "approve"];

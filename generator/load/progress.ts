@@ -14,7 +14,8 @@ const INTERVAL_MS = 80;
 /** Milliseconds before the first one; a shorter load shows none. */
 const QUIET_MS = 400;
 
-export function createProgress(out: TextSink, label: string, now: () => number): Progress {
+/** @param things what is counted, in the plural */
+export function createProgress(out: TextSink, label: string, now: () => number, things = "records"): Progress {
   if (!out.isTTY) return { update: () => undefined, clear: () => undefined };
   const startedMs = now();
   let shownMs = startedMs + QUIET_MS - INTERVAL_MS;
@@ -26,7 +27,7 @@ export function createProgress(out: TextSink, label: string, now: () => number):
       shown = true;
       const share = total === null || total === 0 ? null : Math.min(1, done / total);
       const bar = share === null ? "" : `${"█".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, "░")} ${String(Math.floor(share * 100)).padStart(3)} %  `;
-      out.write(`\r\u001b[K${`${label} ${bar}${records.toLocaleString("en")} records`.slice(0, out.columns - 1)}`);
+      out.write(`\r\u001b[K${`${label} ${bar}${records.toLocaleString("en")} ${things}`.slice(0, out.columns - 1)}`);
     },
     clear() {
       if (shown) out.write("\r\u001b[K");

@@ -65,6 +65,8 @@ export interface FieldInfo {
   readonly dtype: "keyword" | "integer" | "float" | "boolean" | "datetime" | "keyword[]" | "unknown";
   readonly nullable: boolean;
   readonly indexed: boolean;
+  /** The type is what a sample of the rows has, not what the store declares or has counted. */
+  readonly sampled?: true;
 }
 
 export interface CollectionInfo {
@@ -72,6 +74,8 @@ export interface CollectionInfo {
   readonly dims: number | null;
   readonly count: number;
   readonly sparse: boolean;
+  /** `provider/model` of its vectors, where the store keeps it. */
+  readonly embeddedBy?: string;
   readonly fields: readonly FieldInfo[];
 }
 

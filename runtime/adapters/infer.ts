@@ -15,6 +15,14 @@ const DATES = 0.95;
  * @param also Paths that exist although no row of the sample may have them.
  */
 export function inferFields(rows: readonly Row[], isIndexed: (path: string) => boolean, also: Iterable<string> = []): readonly FieldInfo[] {
+  return [...valuesByPath(rows, also)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, found]): FieldInfo => {
+    const present = found.filter((value) => value !== null && value !== undefined);
+    return { path, dtype: dtypeOf(present), nullable: present.length < rows.length, indexed: isIndexed(path), sampled: true };
+  });
+}
+
+/** The values of each path of up to three segments, null ones too; of `also` even when no row has it. */
+export function valuesByPath(rows: readonly Row[], also: Iterable<string> = []): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>([...also].map((path) => [path, []]));
   const walk = (record: Row, prefix: string, depth: number): void => {
     for (const [key, value] of Object.entries(record)) {
@@ -27,10 +35,7 @@ export function inferFields(rows: readonly Row[], isIndexed: (path: string) => b
     }
   };
   for (const row of rows) walk(row, "", 1);
-  return [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, found]): FieldInfo => {
-    const present = found.filter((value) => value !== null && value !== undefined);
-    return { path, dtype: dtypeOf(present), nullable: present.length < rows.length, indexed: isIndexed(path) };
-  });
+  return values;
 }
 
 function dtypeOf(values: readonly unknown[]): FieldInfo["dtype"] {

@@ -171,6 +171,11 @@ export const RULES: readonly Rule[] = [
     because: "feature rooms are pure logic beside the phases and know no command",
   },
   {
+    files: "generator/schema/**", room: 2,
+    may: [ABI, SHARED, "generator/compile.ts", "generator/3-check/rule.ts", "generator/cli/command.ts", "generator/load/progress.ts", "generator/printers/print.ts", "runtime/adapters/*.ts"], mayLater: ["runtime/secrets/*.ts"], packages: ["zod"],
+    because: "what stores say of their collections, and what a change of it means for tools",
+  },
+  {
     files: "generator/isolation/**", room: 2,
     may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: [],
     because: "the probe calls a compiled program as a client would, and takes what it demands from the proof's reading of the catalog",
@@ -189,7 +194,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{build,diff,edit,explain,load,migrate,printers}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{build,diff,edit,explain,load,migrate,printers,schema}/**"],
     mayLater: ["generator/{5-emit,proof,isolation}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",

@@ -11,6 +11,7 @@ import { createReporter, distinct, hasErrors, locateAll, type Locatable } from "
 import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
 import { FORMATS, printDiagnostics, printDocument, wantsColor, type Format } from "../../printers/print.js";
 import { together } from "../../projects.js";
+import { openStore } from "../../schema/open-store.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { packageRoot } from "../package.js";
@@ -129,7 +130,7 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const base = dirname(resolve(io.cwd, catalog.path));
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
   const asked = live.collectionsToAsk(resolved);
-  const connections = await Promise.all(withValues(resolved.connections, env).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), { base, from: { catalog: catalog.path, connection: connection.name } }, signal, env, io)));
+  const connections = await Promise.all(resolved.connections.filter((connection) => missingNames(connection, env).length === 0).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), { base, from: { catalog: catalog.path, connection: connection.name } }, signal, env, io)));
   const embeddings = embed ? await Promise.all(withValues(live.embeddingsToAsk(resolved), env).map((embedding) => askEmbedder(embedding, signal))) : [];
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter);
@@ -145,14 +146,11 @@ function withValues<T>(parts: readonly T[], env: Env): readonly T[] {
 }
 
 async function askStore(connection: ResolvedConnection, collections: ReadonlySet<string>, where: OpenOptions, signal: AbortSignal, env: Env, io: Io): Promise<LiveConnection> {
-  const { name, backend } = connection;
-  const { ADAPTERS } = await import("../../../runtime/adapters/table.js");
-  const load = Object.hasOwn(ADAPTERS, backend) ? ADAPTERS[backend] : undefined;
+  const { name } = connection;
   const failed = (code: "backend_unreachable" | "VB4003", detail: string): LiveConnection => ({ name, problem: { code, detail }, collections: new Map() });
-  if (load === undefined) return failed("VB4003", `this version has no adapter for ${backend}`);
   let adapter: Adapter | null = null;
   try {
-    adapter = await (await load()).adapter.open(await settingsOf(connection, env, io), where);
+    adapter = await openStore(connection, where, { host: io.host, env, variables: io.env });
     await adapter.health(signal);
     const found: [string, CollectionInfo | null][] = [];
     for (const collection of collections) found.push([collection, await adapter.describe(collection, signal)]);
@@ -164,21 +162,6 @@ async function askStore(connection: ResolvedConnection, collections: ReadonlySet
   } finally {
     await adapter?.close();
   }
-}
-
-/** With the credentials of the connection's provider, as a server would fetch them. */
-async function settingsOf({ backend, settings, credentials: { provider, fields } }: ResolvedConnection, env: Env, io: Io): Promise<{ readonly [key: string]: Json }> {
-  const filled = settings as { readonly [key: string]: Json };
-  const { SECRET_SOURCES } = await import("../../../runtime/secrets/descriptors.js");
-  if (SECRET_SOURCES[provider].load === null) return filled;
-  const { createSecrets } = await import("../../../runtime/secrets/secrets.js");
-  const readText = async (path: string): Promise<string> => {
-    const bytes = await io.host.read(path);
-    if (bytes === null) throw new Error("the file does not exist");
-    return Buffer.from(bytes).toString("utf8");
-  };
-  const world = { variable: (key: string) => env.get(key) || io.env[key] || undefined, readFile: readText, find: (key: string): Promise<unknown> => import(key), learned: () => undefined };
-  return createSecrets(world, () => io.host.monotonic()).settingsOf({ backend, settings: filled, credentials: { provider, ...fields } });
 }
 
 async function askEmbedder(embedding: ResolvedEmbedding, signal: AbortSignal): Promise<LiveEmbedding> {

@@ -57,7 +57,7 @@ class QdrantAdapter implements Adapter {
     const vectors = vectorsOf(info, null);
     const schema = new Map(Object.entries(info.payload_schema).map(([path, index]) => [path, String(index?.data_type)]));
     const sampled = inferFields(await this.sample(collection, SAMPLE_POINTS, signal), (path) => schema.has(path), schema.keys());
-    const fields = sampled.map((field): FieldInfo => ({ ...field, dtype: declared(schema.get(field.path), field.dtype) }));
+    const fields = sampled.map(({ sampled, ...field }): FieldInfo => ({ ...field, dtype: declared(schema.get(field.path), field.dtype), ...(schema.has(field.path) ? {} : { sampled }) }));
     return { name: collection, dims: vectors.dims, count: await this.count(collection, null, signal), sparse: vectors.sparse, fields };
   }
 

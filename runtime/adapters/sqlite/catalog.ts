@@ -65,7 +65,7 @@ export class Collections {
       const counts = this.#statements.get(countTypesSql(table, path, collection.paths.has(instantPath(path)))).get() as TypeCounts;
       return { path, dtype: dtypeOf(counts), nullable: counts.present < count, indexed: indexed.has(path) };
     });
-    return { name: collection.name, dims: collection.dims, count, sparse: true, fields };
+    return { name: collection.name, dims: collection.dims, count, sparse: true, embeddedBy: collection.embeddedBy, fields };
   }
 
   #indexed(name: string): ReadonlySet<string> {
