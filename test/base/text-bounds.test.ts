@@ -68,6 +68,28 @@ test("membership in lists takes time in proportion to both lists", () => {
   }
 });
 
+/** Most processor time between two turns of the event loop while the work runs: what others wait for. Best of three runs. */
+async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  let best = Infinity;
+  for (let run = 0; run < 3; run++) {
+    let longest = 0;
+    let before = process.cpuUsage();
+    const measure = (): void => {
+      longest = Math.max(longest, process.cpuUsage(before).user / 1000);
+      before = process.cpuUsage();
+    };
+    let ticker = setImmediate(function tick() {
+      measure();
+      ticker = setImmediate(tick);
+    });
+    await work();
+    measure();
+    clearImmediate(ticker);
+    best = Math.min(best, longest);
+  }
+  return best;
+}
+
 test("the embedded store answers one long argument without a pause of more than a moment", async () => {
   const { folder, remove } = scratch();
   const store = await storeOf(folder, [record("1", { title: "a".repeat(100_000), note: "red fox" }), record("2", { title: words(30_000), note: "é".repeat(50_000) })]);
@@ -79,16 +101,16 @@ test("the embedded store answers one long argument without a pause of more than 
     { path: "title", op: "text_match", value: "zz ".repeat(20_000) },
   ];
   for (const filter of filters) {
-    const before = process.cpuUsage();
-    await store.fetch({ collection: "things", filter, limit: 5, offset: 0, fields: null }, never);
-    const { user } = process.cpuUsage(before);
-    assert.ok(user / 1000 < 400, `${JSON.stringify(filter).slice(0, 60)}: ${user / 1000} ms`);
+    const ms = await longestTurnMs(() => store.fetch({ collection: "things", filter, limit: 5, offset: 0, fields: null }, never));
+    assert.ok(ms < 50, `${JSON.stringify(filter).slice(0, 60)}: ${ms} ms`);
   }
   const text = words(30_000);
-  const before = process.cpuUsage();
-  const { rows } = await store.search({ collection: "things", vector: hashText("x", DIMS), text, mode: "hybrid", alpha: 0.5, filter: null, limit: 5, fields: null, embeddedBy: MODEL }, never);
-  assert.equal(rows.length, 2);
-  assert.ok(process.cpuUsage(before).user / 1000 < 300, "hybrid");
+  let found = 0;
+  const ms = await longestTurnMs(async () => {
+    found = (await store.search({ collection: "things", vector: hashText("x", DIMS), text, mode: "hybrid", alpha: 0.5, filter: null, limit: 5, fields: null, embeddedBy: MODEL }, never)).rows.length;
+  });
+  assert.ok(ms < 50, `hybrid: ${ms} ms`);
+  assert.equal(found, 2);
   await store.close();
   remove();
 }, { timeoutMs: 120_000 });

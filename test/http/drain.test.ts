@@ -22,9 +22,9 @@ test("on SIGTERM calls in flight are answered, new ones get 503, /readyz says dr
     served.child.kill("SIGTERM");
     await served.sees(/draining/);
     const refused = await rawHttp(served.port, call(3, "echo", { text: "x" }));
-    assert.deepEqual([refused.status, JSON.parse(refused.body).error.code], [503, "shutting_down"]);
+    assert.deepEqual([refused.status, refused.headers["retry-after"], JSON.parse(refused.body).error.code], [503, "5", "shutting_down"]);
     const ready = await rawHttp(served.port, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
-    assert.equal(ready.status, 503);
+    assert.deepEqual([ready.status, ready.headers["retry-after"]], [503, "2"]);
     assert.deepEqual([JSON.parse(ready.body).ready, JSON.parse(ready.body).draining], [false, true]);
     assert.equal((await rawHttp(served.port, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status, 200);
     assert.deepEqual(JSON.parse((await waiting).body).result.structuredContent.rows, [{ _id: 1, waited: 800 }]);

@@ -60,6 +60,23 @@ test("a catalog that is meant for authenticated callers says so when it is serve
   }
 });
 
+test("/readyz says what is wrong with a store, and shows neither a path from --env-file nor where the catalog is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-secret-place-"));
+  const tool = "tools:\n  - { name: count_rows, kind: count, description: Count the rows. Use when the user asks how many., target: { connection: main, collection: rows } }\n";
+  writeFileSync(join(folder, "tools.yaml"), `tds_version: '2'\nconnections: { main: { backend: sqlite, path: "\${DB_PATH}" } }\n${tool}`);
+  writeFileSync(join(folder, "values.env"), `DB_PATH=${join(folder, "hidden-name.db")}\n`);
+  const served = await startHttp(repo("bin/toolsrv"), ["serve", join(folder, "tools.yaml"), "--env-file", join(folder, "values.env")]);
+  try {
+    const { status, body } = await rawHttp(served.port, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    assert.deepEqual([status, JSON.parse(body).connections.main.ok], [503, false]);
+    assert.match(JSON.parse(body).connections.main.detail, /\w/);
+    assert.doesNotMatch(body, /hidden-name|toolsrv-secret-place/);
+  } finally {
+    await served.kill();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("pipelined requests are answered in their order; one behind a call that runs closes the connection, and no answer goes astray", async () => {
   const head = { host: `127.0.0.1:${port}`, "mcp-protocol-version": "2025-11-25" };
   const numbered = (id: number): string => rawPost("/mcp", text({ jsonrpc: "2.0", id, method: "ping" }), head);

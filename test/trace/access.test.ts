@@ -1,8 +1,8 @@
 /** Who may ask: tokens, web pages of other origins, names of other hosts, addresses to bind. */
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { suite } from "../lib/suite.js";
-import { rawHttp } from "../lib/raw-http.js";
+import { rawHttp, rawPost } from "../lib/raw-http.js";
 import { closeCode, rawWebSocket } from "../lib/raw-websocket.js";
 import { bearerToken } from "../../runtime/auth/bearer-token.js";
 import { createHostRules } from "../../runtime/http/host-rules.js";
@@ -54,6 +54,28 @@ test("a body is not read before Host, Origin and token were decided", async () =
   for (const [name, headers, status] of table) {
     const { raw: text } = await rawHttp(gated.port, head(headers), { timeoutMs: 4000, all: true });
     assert.match(text, new RegExp(`HTTP/1\\.1 ${status} `), name);
+  }
+});
+
+test("all bodies in memory share one budget: an intake beyond it is refused with Retry-After, and taken once there is room", async () => {
+  const small = await startTrace({}, undefined, { bodyBudgetBytes: 1_000_000 });
+  const half = connect(small.port, "127.0.0.1");
+  try {
+    half.on("error", () => undefined);
+    const events = JSON.stringify([{ ...sampleRun("budget")[0], payload: { text: "x".repeat(700_000) } }]);
+    await new Promise<void>((resolve) => half.write(rawPost("/api/ingest", events).slice(0, -10), () => resolve()));
+    const ask = (): ReturnType<RunningTrace["send"]> => small.send("POST", "/api/ingest", events, { "content-type": "application/json" });
+    let refused = await ask();
+    // The first body is written, but its bytes may still be on their way.
+    for (let tries = 0; refused.status === 202 && tries < 100; tries++) refused = await ask();
+    assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+    half.destroy();
+    let taken = await ask();
+    for (let tries = 0; taken.status === 503 && tries < 100; tries++) taken = await ask();
+    assert.equal(taken.status, 202);
+  } finally {
+    half.destroy();
+    await small.dispose();
   }
 });
 

@@ -54,7 +54,8 @@ function storeSettings(directory: string): GivenSettings {
 /** The tests of services run over the database. */
 export const OVER_DATABASE = DATABASE !== undefined;
 
-export async function startTrace(given: GivenSettings = {}, directory?: string): Promise<RunningTrace> {
+/** @param http what the server is created with beside its routes. */
+export async function startTrace(given: GivenSettings = {}, directory?: string, http: { readonly bodyBudgetBytes?: number } = {}): Promise<RunningTrace> {
   const dir = directory ?? (await temporaryDirectory());
   const logged: string[] = [];
   let offset = 0;
@@ -64,7 +65,7 @@ export async function startTrace(given: GivenSettings = {}, directory?: string):
     document: DOCUMENT,
     version: "0.0.0-test",
     uiDirectory: join(dir, "ui"),
-    createServer: createHttpServer,
+    createServer: (options) => createHttpServer({ ...options, ...http }),
     log: createLog({ format: "json", level: "warn", write: (text) => void logged.push(text) }),
     now: () => Date.now() + offset,
     monotonic: () => performance.now(),
