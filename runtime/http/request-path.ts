@@ -91,6 +91,19 @@ export class RequestPath {
     return this.options.stopping() ? this.stoppingRefusal(head) : null;
   }
 
+  /**
+   * Whether the credentials of a head that was admitted are still good: a token may have ended, a key been withdrawn.
+   * True while what judges them does not answer (503). Never rejects.
+   */
+  async stillAdmits(head: HttpHead): Promise<boolean> {
+    try {
+      const answer = await this.options.authenticator.authenticate(head);
+      return !isChallenge(answer) || answer.status === 503;
+    } catch {
+      return false;
+    }
+  }
+
   /** An error in this server's form, readable by the page that asked. */
   refusal(head: HttpHead, status: number, code: string, message: string, headers: HeaderList = NO_HEADERS): Refusal {
     return { status, headers: [...JSON_TYPE, ...headers, ...SECURITY_HEADERS, ...this.cors(head)], body: this.options.errorBody(code, message) };

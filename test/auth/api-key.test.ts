@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseApiKeys } from "../../runtime/auth/api-keys-file.js";
@@ -25,9 +26,9 @@ const KEYS = { [ADMIN]: { principal: "ada", claims: { roles: ["admin"] } }, [VIE
 const RBAC = { role_claim: "roles", default_role: "viewer", roles: { admin: { allow: ["*"] }, viewer: { allow: ["echo"] } }, deny_tools: ["bug"] };
 const file = join(folder, "keys.json");
 
-async function serving(parts: Partial<ApiKeyOptions>, use: (server: AuthServer) => Promise<void>): Promise<void> {
+async function serving(parts: Partial<ApiKeyOptions>, use: (server: AuthServer) => Promise<void>, keepAliveMs = 15_000): Promise<void> {
   writeFileSync(file, JSON.stringify(KEYS));
-  const server = await authServer({ mode: "api_key", keysFile: file, header: "authorization", scheme: "Bearer", publicUrl: null, ...parts }, { programs: { tools: fixtureProgram({ security: { rbac: RBAC } }) } });
+  const server = await authServer({ mode: "api_key", keysFile: file, header: "authorization", scheme: "Bearer", publicUrl: null, ...parts }, { programs: { tools: fixtureProgram({ security: { rbac: RBAC } }) }, keepAliveMs });
   try {
     await use(server);
   } finally {
@@ -111,6 +112,26 @@ test("SIGHUP reads the file again: a new key is taken and one that is gone is re
     await auth.reload?.();
     assert.deepEqual([await status(ADMIN), await status("another-key-0123456789")], [401, 200]);
   }));
+
+test("a stream that is open ends with the key that opened it", () =>
+  serving({}, async ({ port, auth }) => {
+    const version = "2026-07-28";
+    const params = { notifications: { toolsListChanged: true }, _meta: { "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} } };
+    const socket = connect(port, "127.0.0.1");
+    let received = "";
+    const sees = (pattern: RegExp): Promise<void> =>
+      new Promise((resolve) => socket.on("data", () => pattern.test(received) && resolve()));
+    socket.on("data", (chunk) => (received += String(chunk)));
+    const alive = sees(/:\n\n[^]*:\n\n/);
+    const ended = sees(/"resultType":"complete"/);
+    socket.write(rawPost("/mcp", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params }), { accept: "application/json, text/event-stream", "mcp-protocol-version": version, "mcp-method": "subscriptions/listen", authorization: `Bearer ${ADMIN}` }));
+    await alive;
+    assert.doesNotMatch(received, /"result"/);
+    writeFileSync(file, JSON.stringify({ [VIEWER]: { principal: "vic" } }));
+    await auth.reload?.();
+    await ended;
+    socket.destroy();
+  }, 20));
 
 test("a file that cannot be used keeps the keys that were there, and the log says why", () =>
   serving({}, async ({ ask: post, auth, logged }) => {

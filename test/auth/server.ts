@@ -16,6 +16,7 @@ export interface AuthServerOptions {
   readonly routeByClaim?: string | null;
   readonly defaultProject?: string | null;
   readonly env?: ReadonlyMap<string, string>;
+  readonly keepAliveMs?: number;
 }
 
 export interface AuthServer {
@@ -34,7 +35,7 @@ export interface AuthServer {
 export type Said = RawAnswer & { readonly json: ReturnType<typeof JSON.parse> };
 
 /** Starts a server with an authentication that was made already, or with the options of a mode. */
-export async function authServer(mode: AuthOptions | AuthService, { programs = { tools: fixtureProgram() }, publicUrl = null, routeByClaim = null, defaultProject = null, env = new Map() }: AuthServerOptions = {}): Promise<AuthServer> {
+export async function authServer(mode: AuthOptions | AuthService, { programs = { tools: fixtureProgram() }, publicUrl = null, routeByClaim = null, defaultProject = null, env = new Map(), keepAliveMs }: AuthServerOptions = {}): Promise<AuthServer> {
   const lines: string[] = [];
   const log = createLog({ format: "json", level: "info", write: (text) => void lines.push(text) });
   const clock = { now: Date.now() };
@@ -43,7 +44,7 @@ export async function authServer(mode: AuthOptions | AuthService, { programs = {
   const info = { name: "t", title: "t", version: "0" };
   const served = projects.map(({ name, program }) => ({ name, mcp: createMcpServer({ engine: createEngine(program, { env, metaTools: true }), info, log }) }));
   const server: HttpServing = await serveHttp(servedProjects(served, routingOf(projects, defaultProject, routeByClaim)), {
-    address: { host: "127.0.0.1", port: 0 }, allowOrigins: [], liveEmbed: false, auth, publicUrl, log, now: () => performance.now(),
+    address: { host: "127.0.0.1", port: 0 }, allowOrigins: [], liveEmbed: false, auth, publicUrl, log, now: () => performance.now(), ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   });
   const { port } = server.address;
   return {

@@ -131,6 +131,16 @@ test("requests of both eras are served side by side on one connection", async ()
   assert.match(received, /"protocolVersion":"2025-06-18"/);
 });
 
+test("a host that was answered to server/discover and then sends initialize with the same version gets -32022 with the versions that have a handshake", async () => {
+  const { json } = await ask("server/discover");
+  assert.ok(json.result.supportedVersions.includes(VERSION));
+  for (const headers of [{}, { "mcp-protocol-version": "2025-11-25" }]) {
+    const initialize = { jsonrpc: "2.0", id: 2, method: "initialize", params: { protocolVersion: VERSION, capabilities: {}, clientInfo: { name: "host", version: "1" } } };
+    const { error } = JSON.parse((await rawHttp(port, rawPost("/mcp", JSON.stringify(initialize), headers))).body);
+    assert.deepEqual([error.code, error.data.requested, error.data.supported.includes("2025-11-25"), error.data.supported.includes(VERSION)], [-32022, VERSION, true, false]);
+  }
+});
+
 /** Sends bytes and reads until the pattern is seen; the socket stays open. */
 function converse(bytes: string, until: RegExp, to = port): Promise<{ readonly socket: Socket; readonly received: string; readonly more: (pattern: RegExp) => Promise<string> }> {
   const socket = connect(to, "127.0.0.1");

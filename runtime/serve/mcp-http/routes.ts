@@ -125,7 +125,7 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
     const listen = dispatchStateless(mcp, value, request, peer, peer);
     if (listen === null) return;
     parts.inFlight.end();
-    if (mayGetEvents(accept)) parts.subscriptions.open(listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors]);
+    if (mayGetEvents(accept)) parts.subscriptions.open(listen, mcp.infoText, reply, [...EVENT_TYPE, ...cors], () => parts.path.stillAdmits(request));
     else refuse(reply, parts.path.refusal(request, 406, "not_acceptable", "subscriptions/listen answers text/event-stream"));
     return;
   }

@@ -42,13 +42,15 @@ export interface HttpServingOptions {
   readonly publicUrl: string | null;
   readonly log: Log;
   readonly now: () => number;
+  /** Milliseconds between two signs of life on a stream, 15,000 unless given. */
+  readonly keepAliveMs?: number;
 }
 
 /** @throws StartError when the address cannot be bound, or this machine has no HTTP binary. */
 export async function serveHttp(projects: ServedProjects, options: HttpServingOptions): Promise<HttpServing> {
   const { address, auth, publicUrl, log, now } = options;
   const inFlight = new InFlight();
-  const subscriptions = new Subscriptions();
+  const subscriptions = new Subscriptions(options.keepAliveMs);
   const engines = projects.all.map(({ name, mcp }) => ({ name, engine: mcp.engine }));
   let draining = false;
   const isDraining = (): boolean => draining;

@@ -1,6 +1,7 @@
 /**
  * Clients that listen (subscriptions/listen over HTTP): each has one event stream open. They are notified when the list
- * of tools has changed, kept alive through proxies by comments, and ended with a result when the server ends.
+ * of tools has changed, kept alive through proxies by comments, and ended with a result when the server ends. A stream
+ * ends with the credentials that it was opened with: they are judged again before each comment.
  */
 import type { ListenRequest } from "../../mcp/stateless-protocol.js";
 import { notificationText, resultText } from "../../mcp/jsonrpc.js";
@@ -16,6 +17,7 @@ interface Listener {
   readonly stream: HttpStream;
   /** serverInfo as JSON text. */
   readonly infoText: string;
+  readonly stillAdmitted: () => Promise<boolean>;
   unread: number;
 }
 
@@ -23,14 +25,19 @@ export class Subscriptions {
   private readonly listeners = new Set<Listener>();
   private timer: NodeJS.Timeout | null = null;
 
-  /** Opens the stream of one request; its first event lists the notifications to come. */
-  open(request: ListenRequest, infoText: string, reply: HttpReply, headers: HeaderList): void {
-    const listener: Listener = { request, infoText, stream: reply.stream(200, headers), unread: 0 };
+  constructor(private readonly keepAliveMs = KEEP_ALIVE_MS) {}
+
+  /**
+   * Opens the stream of one request; its first event lists the notifications to come.
+   * @param stillAdmitted whether the head of the request would be admitted now.
+   */
+  open(request: ListenRequest, infoText: string, reply: HttpReply, headers: HeaderList, stillAdmitted: () => Promise<boolean>): void {
+    const listener: Listener = { request, infoText, stream: reply.stream(200, headers), stillAdmitted, unread: 0 };
     this.listeners.add(listener);
     reply.onAborted(() => this.remove(listener));
     const notifications = request.toolsListChanged ? { toolsListChanged: true } : {};
     this.send(listener, eventText(notificationText("notifications/subscriptions/acknowledged", { notifications, ...subscriptionMeta(request) })));
-    this.timer ??= setInterval(() => this.keepAlive(), KEEP_ALIVE_MS).unref();
+    this.timer ??= setInterval(() => this.keepAlive(), this.keepAliveMs).unref();
   }
 
   /** Notifies the clients that asked for it that tools/list has changed. */
@@ -43,17 +50,25 @@ export class Subscriptions {
 
   /** Ends every subscription with its result. */
   close(): void {
-    for (const listener of this.listeners) {
-      const { request, stream, infoText } = listener;
-      const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(infoText) as unknown };
-      void stream.write(eventText(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
-      stream.end();
-      this.remove(listener);
-    }
+    for (const listener of this.listeners) this.end(listener);
+  }
+
+  private end(listener: Listener): void {
+    const { request, stream, infoText } = listener;
+    const meta = { ...subscriptionMeta(request)._meta, "io.modelcontextprotocol/serverInfo": JSON.parse(infoText) as unknown };
+    void stream.write(eventText(resultText(request.id, JSON.stringify({ resultType: "complete", _meta: meta }))));
+    stream.end();
+    this.remove(listener);
   }
 
   private keepAlive(): void {
-    for (const listener of this.listeners) this.send(listener, ":\n\n");
+    for (const listener of this.listeners) {
+      void listener.stillAdmitted().then((admitted) => {
+        if (!this.listeners.has(listener)) return;
+        if (admitted) this.send(listener, ":\n\n");
+        else this.end(listener);
+      });
+    }
   }
 
   private send(listener: Listener, text: string): void {
