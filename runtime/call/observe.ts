@@ -213,7 +213,7 @@ function observedServices(program: Program, services: CallServices, watch: Watch
   return {
     async adapter(connection) {
       const backend = program.connections[connection]?.backend ?? "unknown";
-      return observedAdapter(await services.adapter(connection), { connection, backend, watch, native: (request) => services.explain(connection, request) });
+      return observedAdapter(await opened(services.adapter(connection), connection, backend, watch), { connection, backend, watch, native: (request) => services.explain(connection, request) });
     },
     async embedder(name) {
       return observedEmbedder(await services.embedder(name), watch);
@@ -224,6 +224,16 @@ function observedServices(program: Program, services: CallServices, watch: Watch
     route: services.route,
     once: (part, make) => services.once(part, make),
   };
+}
+
+/** Opening a store is a step only where it fails: the step that needed it never begins. */
+async function opened(opening: Promise<Adapter>, connection: string, backend: string, watch: CallWatch): Promise<Adapter> {
+  try {
+    return await opening;
+  } catch (error) {
+    watch.step("store", "open", connection, { backend, connection }).fail(error);
+    throw error;
+  }
 }
 
 interface ObservedStore {

@@ -25,7 +25,7 @@ import { authOptionsOf, createAuth } from "./authentication.js";
 import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
 import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
 import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "../config/serve-options.js";
-import { createObservability } from "./observability.js";
+import { createObservability, type Observability } from "./observability.js";
 import { routingOf, servedProjects } from "./projects.js";
 import { warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
 import { OWNER, serveStdio } from "./stdio/server.js";
@@ -97,7 +97,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const info = { name, title: TITLE, version: version() };
   const learned = new LearnedSecrets();
   const observability = await createObservability({
-    projects, name, env, log, logFormat: options.logFormat, logCalls: true, trace: options.trace, learned, io, wallNow: () => Date.now(),
+    projects, name, env, log, logFormat: options.logFormat, logCalls: true, transport: options.http === null ? "stdio" : "http", trace: options.trace, learned, io, wallNow: () => Date.now(),
   });
   const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {
@@ -109,7 +109,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     const auth = address === null || flags === null ? null : authOptionsOf(flags, projects, routing, { address, title: name, env });
     for (const { program } of projects) await prepareLimits(program, env, limits);
     for (const { program } of projects) warnOfStart(program, { auth, env, log, embedded: options.embedded });
-    const serving: Serving = { projects, start, routing, name, options, log, io };
+    const serving: Serving = { projects, start, routing, metrics: observability.metrics, name, options, log, io };
     if (address !== null && auth !== null) return await runHttp(serving, address, auth);
     return await runStdio(serving, options.watch ? source : undefined);
   } finally {
@@ -152,6 +152,7 @@ interface Serving {
   readonly projects: readonly Project[];
   readonly start: Start;
   readonly routing: Routing;
+  readonly metrics: Observability["metrics"];
   readonly name: string;
   readonly options: ServeOptions;
   readonly log: Log;
@@ -189,14 +190,14 @@ async function runStdio({ projects, start, routing, name, options, log, io }: Se
 /** A built server: there is nothing to watch. */
 const UNWATCHED: ProgramSource = { name: "", watch: () => () => undefined, load: () => Promise.resolve(null) };
 
-async function runHttp({ projects, start, routing, name, options, log, io }: Serving, address: HttpAddress, authOptions: AuthOptions): Promise<number> {
+async function runHttp({ projects, start, routing, metrics, name, options, log, io }: Serving, address: HttpAddress, authOptions: AuthOptions): Promise<number> {
   const { allowOrigins, liveEmbed } = options;
   const publicUrl = options.auth?.publicUrl ?? null;
   const auth = await createAuth(authOptions, { log, now: () => Date.now() });
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
     const { serveHttp } = await import("./mcp-http/server.js");
-    const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, auth, publicUrl, log, now: io.now });
+    const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, auth, publicUrl, metrics, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
     reloadOnHangup(auth, io, log);
     const count = served.reduce((sum, { mcp }) => sum + mcp.engine.program.tools.length, 0);

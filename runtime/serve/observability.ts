@@ -6,11 +6,13 @@
 import type { Program } from "../abi/call.js";
 import { observeWith, type CallObserver } from "../abi/observer.js";
 import type { Project } from "../abi/projects.js";
+import { META_TOOLS } from "../call/meta-tools.js";
 import type { Observing } from "../call/observe.js";
 import type { TraceOption } from "../config/serve-options.js";
 import { createCallLog } from "../observe/call-log.js";
 import { createScrub, type LearnedSecrets } from "../observe/credentials.js";
 import type { Log, LogFormat } from "../observe/log.js";
+import { createMetrics, type Metrics } from "../observe/metrics.js";
 import type { ServeIo } from "./io.js";
 
 /** One kind of record, for all programs of a server. */
@@ -24,6 +26,8 @@ export interface ObserverSource {
 export interface Observability {
   /** The observer of a program's calls; `null` for none. */
   observe(program: Program, project: string): Observing | null;
+  /** `null` when no catalog asks for metrics. */
+  readonly metrics: Metrics | null;
   /** Writes what the observers have queued, each within a bounded time. No call may end after it. */
   close(): Promise<void>;
 }
@@ -38,6 +42,8 @@ export interface ObservabilityOptions {
   readonly logFormat: LogFormat;
   /** Write a line of the log for each call. */
   readonly logCalls: boolean;
+  /** How calls come in; `null` for the library. */
+  readonly transport: "http" | "stdio" | null;
   /** `--trace`. */
   readonly trace: TraceOption | null;
   /** Credentials that became known while the programs ran. */
@@ -50,8 +56,10 @@ export interface ObservabilityOptions {
 /** @throws StartError when something that a catalog or a flag asks for cannot be recorded. */
 export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
   const { log, wallNow } = options;
-  const sources = [...(await traceSource(options))];
+  const metrics = await metricsOf(options);
+  const sources = [...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
   return {
+    metrics,
     observe(program, project) {
       const recorders = sources.flatMap((source) => source.observe(program, project) ?? []);
       const observer = observeWith([...recorders, ...callLog(program, options)]);
@@ -66,6 +74,26 @@ export async function createObservability(options: ObservabilityOptions): Promis
 
 function callLog(program: Program, { log, logFormat, logCalls, env, learned }: ObservabilityOptions): readonly CallObserver[] {
   return logCalls && log.enabled("error") ? [createCallLog({ log, format: logFormat, scrub: createScrub(program, env, learned) })] : [];
+}
+
+async function metricsOf({ projects, transport, log }: ObservabilityOptions): Promise<Metrics | null> {
+  const [wanting] = projects.filter(({ program }) => wantsMetrics(program));
+  if (wanting === undefined) return null;
+  if (transport === "http") return createMetrics();
+  if (transport === "stdio") log.warn(`${wanting.program.catalog.file} asks for metrics (observability.metrics), and on stdio nothing can read them: serve it with --http`);
+  return null;
+}
+
+function wantsMetrics({ settings }: Program): boolean {
+  return settings.observability?.["metrics"] !== undefined;
+}
+
+/** Catalogs of one server share the metrics: no two of them have a tool of the same name. */
+function metricsSource(metrics: Metrics): ObserverSource {
+  return {
+    observe: (program) => (wantsMetrics(program) ? metrics.observe([...Object.keys(program.plans), ...META_TOOLS.map(({ name }) => name)]) : null),
+    close: async () => undefined,
+  };
 }
 
 /** The trace service in this process; none of its code is loaded without the flag. */

@@ -44,7 +44,7 @@ export async function authServer(mode: AuthOptions | AuthService, { programs = {
   const info = { name: "t", title: "t", version: "0" };
   const served = projects.map(({ name, program }) => ({ name, mcp: createMcpServer({ engine: createEngine(program, { env, metaTools: true }), info, log }) }));
   const server: HttpServing = await serveHttp(servedProjects(served, routingOf(projects, defaultProject, routeByClaim)), {
-    address: { host: "127.0.0.1", port: 0 }, allowOrigins: [], liveEmbed: false, auth, publicUrl, log, now: () => performance.now(), ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+    address: { host: "127.0.0.1", port: 0 }, allowOrigins: [], liveEmbed: false, auth, publicUrl, metrics: null, log, now: () => performance.now(), ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   });
   const { port } = server.address;
   return {

@@ -131,7 +131,7 @@ async function withServer(settings: Program["settings"], authenticator: Authenti
   const { routes, notFound, notFoundHeaders } = createRoutes({
     projects: { of: () => mcp }, inFlight: new InFlight(), path: new RequestPath({ rules, authenticator, errorBody, stopping: () => stopping }),
     subscriptions: new Subscriptions(), paramHeaders: mcp.paramHeaders.keys,
-    readiness: { ask: () => Promise.reject(new Error("not asked here")) },
+    readiness: { ask: () => Promise.reject(new Error("not asked here")) }, metrics: null,
     ...more,
   });
   const server = createHttpServer({ routes, notFound, notFoundHeaders, errorHeaders: SECURITY_HEADERS, onError: () => undefined });

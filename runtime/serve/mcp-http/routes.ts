@@ -1,8 +1,9 @@
-/** The HTTP routes of a server: POST /mcp, the two probes, and clear refusals for everything else. */
+/** The HTTP routes of a server: POST /mcp, the two probes, /metrics, and clear refusals for everything else. */
 import type { Principal } from "../../abi/call.js";
 import { memoizeLast } from "../../base/memoize.js";
 import { JSON_TYPE, SECURITY_HEADERS } from "../../http/errors.js";
 import type { Gate, RequestPath } from "../../http/request-path.js";
+import type { Metrics } from "../../observe/metrics.js";
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
 import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
@@ -24,6 +25,8 @@ export interface RouteParts {
   readonly path: RequestPath;
   readonly projects: Pick<ServedProjects, "of">;
   readonly readiness: Readiness;
+  /** `null` when no catalog asks for metrics: then there is nothing at /metrics. */
+  readonly metrics: Pick<Metrics, "contentType" | "text"> | null;
   /** Requests of POST /mcp that are not answered yet. */
   readonly inFlight: InFlight;
   readonly subscriptions: Subscriptions;
@@ -47,7 +50,7 @@ interface Judge {
 }
 
 export function createRoutes(parts: RouteParts): { readonly routes: readonly HttpRoute[]; readonly notFound: { readonly admit: Admit }; readonly notFoundHeaders: readonly string[] } {
-  const { path, paramHeaders } = parts;
+  const { path, paramHeaders, metrics } = parts;
   const cors = (request: HttpRequest): HeaderList => ((request.values[ORIGIN] ?? "") === "" ? NO_HEADERS : path.cors(request));
   const judge: Judge = { parts, cors, answerForm: memoizeLast(answerForm), version: memoizeLast(versionCalled) };
   const headers = path.headers();
@@ -71,6 +74,10 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       { method: "GET", pattern: "/readyz", headers, admit: open((_, reply) => readyz(parts.readiness, reply)) },
       { method: "ANY", pattern: "/healthz", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
       { method: "ANY", pattern: "/readyz", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
+      ...(metrics === null ? [] : [
+        { method: "GET", pattern: "/metrics", headers, admit: open(metricsHandler(metrics)) },
+        { method: "ANY", pattern: "/metrics", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
+      ] as const),
     ],
     notFound: { admit: open((request, reply) => refuse(reply, path.refusal(request, 404, "not_found", "there is nothing at this path; MCP is at POST /mcp"))) },
     notFoundHeaders: headers,
@@ -85,6 +92,11 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
   const body = await readiness.ask();
   if (body.ready) reply.send(200, PROBE_HEADERS, JSON.stringify(body));
   else reply.send(503, [...PROBE_HEADERS, ["retry-after", "2"]], JSON.stringify(body));
+}
+
+function metricsHandler(metrics: NonNullable<RouteParts["metrics"]>): HttpHandler {
+  const headers: HeaderList = [["content-type", metrics.contentType], ...SECURITY_HEADERS];
+  return async (_, reply) => reply.send(200, headers, await metrics.text());
 }
 
 /** Media types are decided before the body is read: 415 for the one that is sent, 406 for those that are accepted. */

@@ -8,6 +8,7 @@ import { errorBody, SECURITY_HEADERS } from "../../http/errors.js";
 import { createHostRules } from "../../http/host-rules.js";
 import { RequestPath } from "../../http/request-path.js";
 import type { Log } from "../../observe/log.js";
+import type { Metrics } from "../../observe/metrics.js";
 import { InFlight } from "../in-flight.js";
 import type { ServedProjects } from "../projects.js";
 import { authRoutes } from "./auth-routes.js";
@@ -40,6 +41,8 @@ export interface HttpServingOptions {
   readonly auth: AuthService;
   /** Address under which clients reach the server, where it is another than `address`. */
   readonly publicUrl: string | null;
+  /** What is served at /metrics; `null` for nothing. */
+  readonly metrics: Metrics | null;
   readonly log: Log;
   readonly now: () => number;
   /** Milliseconds between two signs of life on a stream, 15,000 unless given. */
@@ -70,6 +73,7 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     inFlight,
     subscriptions,
     path,
+    metrics: options.metrics,
     readiness: createReadiness({ projects: () => engines, loaded, auth: auth.health, draining: isDraining, liveEmbed: options.liveEmbed, now }),
     paramHeaders: [...new Set(projects.all.flatMap(({ mcp }) => mcp.paramHeaders.keys))],
   });
