@@ -21,11 +21,11 @@ const PLANS: { readonly [tool: string]: ToolPlan } = {
 type Calls = readonly (readonly [tool: string, args?: unknown])[];
 
 /** Makes the calls and reads the text as Prometheus would. */
-async function scraped(calls: Calls, { principal = "ada", metrics, ...parts }: Partial<ProgramParts> & { readonly principal?: string; readonly metrics?: Metrics } = {}): Promise<readonly Family[]> {
+async function scraped(calls: Calls, { principal = "ada", deadlineMs = 5000, metrics, ...parts }: Partial<ProgramParts> & { readonly principal?: string; readonly deadlineMs?: number; readonly metrics?: Metrics } = {}): Promise<readonly Family[]> {
   const counted = metrics ?? (await createMetrics());
   const served = program({ plans: PLANS, validators: { list: z.object({ name: z.string().optional() }) }, ...parts });
   const engine = createEngine(served, { env: new Map(), observing: { observer: counted.observe(Object.keys(PLANS)), wallNow: () => 0 } });
-  for (const [tool, args = {}] of calls) await engine.call(tool, args, caller({ id: principal }, { deadlineMs: 50 })).catch(() => undefined);
+  for (const [tool, args = {}] of calls) await engine.call(tool, args, caller({ id: principal }, { deadlineMs })).catch(() => undefined);
   await engine.close();
   return parsePrometheus(await counted.text());
 }
@@ -85,7 +85,7 @@ test("a store that does not open is a failure of the store", async () => {
 });
 
 test("a call that runs out of time is a timeout, and a bug is an error", async () => {
-  assert.deepEqual(calls(await scraped([["list"]], failing(() => new Promise(() => undefined)))), [["list", "timeout", 1]]);
+  assert.deepEqual(calls(await scraped([["list"]], { ...failing(() => new Promise(() => undefined)), deadlineMs: 20 })), [["list", "timeout", 1]]);
   const bug = failing(async () => {
     throw new TypeError("oops");
   });
