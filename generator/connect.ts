@@ -6,7 +6,8 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ConnectionHealth, Engine, Envelope } from "../runtime/abi/call.js";
 import type { ToolDefinition } from "../runtime/abi/params.js";
-import { statedPrincipal, tenancyOf, type StatedCaller } from "../runtime/abi/stated-caller.js";
+import { tenancyOf } from "../runtime/abi/stated-caller.js";
+import { callerOf, type CallContext, type CallOptions } from "./call-context.js";
 import { compile as compileSource, readCatalog, readEnvFile } from "./compile.js";
 import { locateAll, type Locatable } from "./diagnostics.js";
 import { nodeHost, type Host } from "./host.js";
@@ -42,24 +43,25 @@ export class CatalogError extends Error {
   }
 }
 
-/** Who calls, for how long. Built by the application after it has authenticated the caller. */
-export interface CallOptions extends StatedCaller {
-  readonly deadlineS?: number;
-  readonly requestId?: string;
-  readonly signal?: AbortSignal;
+/** Arguments of a call by name. */
+export interface Arguments {
+  readonly [arg: string]: unknown;
 }
 
 /** A catalog that can be called. `close` it when done. */
 export interface Connection {
   /**
    * Runs a tool. `null` arguments count as absent.
-   * @throws ToolError as an MCP client would receive it; RangeError for a name that is no tool.
+   * @throws ToolError as an MCP client would receive it; RangeError for a name that is no tool; TypeError for options
+   *   that cannot be understood.
    */
-  call(name: string, args?: { readonly [arg: string]: unknown }, options?: CallOptions): Promise<Envelope>;
-  /** As tools/list would send them, meta tools left out. */
-  tools(): readonly ToolDefinition[];
+  call(name: string, args?: Arguments, options?: CallOptions): Promise<Envelope>;
+  /** As tools/list would send them, meta tools left out: those that this caller may call, or without one all that are not denied. */
+  tools(context?: CallContext): readonly ToolDefinition[];
   health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
   close(): Promise<void>;
+  /** Whether the catalog has `profiles.enterprise`: what calls for a model then needs a caller. */
+  readonly hardened: boolean;
 }
 
 interface Read {
@@ -116,22 +118,26 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
   const { plans } = compileRead(read);
   const { createEngine } = await import("../runtime/call/engine.js");
   const engine = createEngine(programOf(plans, { base: read.base }), { env: read.env, now: () => host.monotonic() });
+  const roleClaim = plans.settings.security?.rbac?.role_claim;
   return {
-    call: (name, args = {}, call = {}) => callTool(engine, plans, name, args, call),
-    tools: () => plans.definitions,
+    call: (name, args, options = {}) => callTool(engine, plans, name, args, options),
+    tools: (context) => plans.definitions.filter(({ name }) => (context === undefined ? !engine.access.isDenied(name) : engine.access.refusal(name, callerOf(context, undefined, roleClaim).principal) === null)),
     health: () => engine.health(),
     close: () => engine.close(),
+    hardened: plans.settings.hardening !== undefined,
   };
 }
 
-function callTool(engine: Engine, plans: Plans, name: string, args: { readonly [arg: string]: unknown }, options: CallOptions): Promise<Envelope> {
+async function callTool(engine: Engine, plans: Plans, name: string, args: Arguments | undefined, options: CallOptions): Promise<Envelope> {
   const plan = Object.hasOwn(plans.tools, name) ? plans.tools[name] : undefined;
-  if (plan === undefined) return Promise.reject(new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`));
-  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
-  return engine.call(name, given, {
-    requestId: options.requestId ?? crypto.randomUUID(),
-    principal: statedPrincipal(options, tenancyOf(plan), plans.settings.security?.rbac?.role_claim),
-    ...(options.deadlineS === undefined ? {} : { deadlineMs: options.deadlineS * 1000 }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
+  if (plan === undefined) throw new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`);
+  return engine.call(name, withoutNulls(args), callerOf(options, tenancyOf(plan), plans.settings.security?.rbac?.role_claim));
+}
+
+/** Models write null for what they do not give; whatever is no object is left to the validator. */
+function withoutNulls(args: Arguments | undefined): unknown {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return args ?? {};
+  const entries = Object.entries(args);
+  const given = entries.filter(([, value]) => value !== null && value !== undefined);
+  return given.length === entries.length ? args : Object.fromEntries(given);
 }

@@ -57,6 +57,8 @@ export interface Host {
   monotonic(): number;
   /** Variables of the process; only the library merges them into a catalog, the command line never does. */
   environment(): { readonly [name: string]: string };
+  /** Reports a problem that no caller can be told of, on standard error unless the program listens for warnings. */
+  warn(problem: Error): void;
   /** Runs a program to its end; `code` is null when it could not be started. */
   run(program: string, args: readonly string[], options?: { stdin?: string; timeoutMs?: number; cwd?: string }): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
@@ -154,6 +156,7 @@ export function nodeHost(): Host {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     environment: () => Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    warn: (problem) => process.emitWarning(problem),
     run: (program, args, options = {}) =>
       new Promise((resolve) => {
         const child = execFile(program, [...args], { timeout: options.timeoutMs ?? 0, cwd: options.cwd, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {

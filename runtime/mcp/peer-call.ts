@@ -5,6 +5,7 @@
 import type { CallEnd, Caller, Envelope, Principal } from "../abi/call.js";
 import { CODES, type CodeEntry } from "../abi/codes.js";
 import { isBackendError, isToolError, type ToolError } from "../abi/errors.js";
+import { failureOf } from "../abi/failure.js";
 import type { ExtraResult, Severity } from "../abi/extra-tools.js";
 import type { ObservedStep } from "../abi/observer.js";
 import type { Json } from "../abi/plan.js";
@@ -169,12 +170,11 @@ export class PeerCall implements Caller, CallEnd {
         return answer(errorText(id, number, message, { code, ...retryAfter }), http, headers);
       }
       if (retryable) tell(peer, "error", { tool, code, message });
-      if (code !== "internal") return this.finished(failureResult({ code, message, retryable, tool, ...retryAfter }));
     }
-    if (isBackendError(error)) {
-      const { message, retryable } = error;
-      tell(peer, "error", { tool, code: "backend_unreachable", message });
-      return this.finished(failureResult({ code: "backend_unreachable", message, retryable, tool }));
+    const failure = failureOf(error, tool);
+    if (failure !== null) {
+      if (isBackendError(error)) tell(peer, "error", { tool, code: failure.code, message: failure.message });
+      return this.finished(failureResult(failure));
     }
     tell(peer, "error", { tool, code: "internal", message: "internal error" });
     return answer(errorText(id, INTERNAL_ERROR, "internal error"));

@@ -1,6 +1,6 @@
 /** Results of tools/call as JSON text: payloads, and failures that the model can read. */
 import type { Envelope } from "../abi/call.js";
-import type { Json } from "../abi/plan.js";
+import { failureText, type Failure } from "../abi/failure.js";
 import type { ContentBlock } from "../abi/extra-tools.js";
 import type { ProtocolVersion } from "./versions.js";
 
@@ -78,18 +78,8 @@ function quote(json: string): string {
 }
 
 /** A failed call as a result that the model can read and act on. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
-  /** The same call may succeed later. */
-  readonly retryable: boolean;
-  readonly tool: string;
-  /** Seconds until it may; only for rate limits. */
-  readonly retry_after_s?: Json;
-}
-
 export function failureResult(failure: Failure): string {
-  return JSON.stringify({ content: [{ type: "text", text: JSON.stringify({ error: failure }) }], isError: true });
+  return JSON.stringify({ content: [{ type: "text", text: failureText(failure) }], isError: true });
 }
 
 /**

@@ -156,9 +156,14 @@ export const RULES: readonly Rule[] = [
     because: "rules between compiled catalogs; it compiles nothing itself",
   },
   {
-    files: "generator/{connect,index}.ts", room: 0,
-    may: [ABI, SHARED, "generator/{compile,program,connect}.ts"], mayLater: ["runtime/call/engine.ts"], packages: [],
+    files: "generator/{connect,call-context,index}.ts", room: 0,
+    may: [ABI, SHARED, "generator/{compile,program,connect,call-context}.ts", "generator/frameworks/toolset.ts"], mayLater: ["runtime/call/engine.ts"], packages: [],
     because: "the library compiles and calls; it knows no command and no transport",
+  },
+  {
+    files: "generator/frameworks/**", room: 2, may: [ABI, SHARED, "generator/{connect,call-context}.ts"],
+    packages: ["@anthropic-ai/sdk/helpers/beta/json-schema", "@anthropic-ai/sdk/lib/tools/BetaRunnableTool", "@anthropic-ai/sdk/lib/tools/ToolError", "@anthropic-ai/sdk/resources/messages", "@langchain/core/messages", "@langchain/core/tools", "@openai/agents", "ai"],
+    because: "a framework is one file over the library; its package is the application's and loads when its format is used",
   },
   {
     files: "generator/program.ts", room: 0, may: [ABI, SHARED], mayLater: ["runtime/call/handlers.ts", "runtime/adapters/table.ts"], packages: [],
