@@ -4,7 +4,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ConnectionHealth, Engine, Envelope } from "../runtime/abi/call.js";
+import type { ConnectionHealth, Envelope } from "../runtime/abi/call.js";
 import type { ToolDefinition } from "../runtime/abi/params.js";
 import { tenancyOf } from "../runtime/abi/stated-caller.js";
 import { callerOf, type CallContext, type CallOptions } from "./call-context.js";
@@ -59,6 +59,7 @@ export interface Connection {
   /** As tools/list would send them, meta tools left out: those that this caller may call, or without one all that are not denied. */
   tools(context?: CallContext): readonly ToolDefinition[];
   health(): Promise<{ readonly [connection: string]: ConnectionHealth }>;
+  /** Closes the stores; calls after it fail. */
   close(): Promise<void>;
   /** Whether the catalog has `profiles.enterprise`: what calls for a model then needs a caller. */
   readonly hardened: boolean;
@@ -119,19 +120,24 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
   const { createEngine } = await import("../runtime/call/engine.js");
   const engine = createEngine(programOf(plans, { base: read.base }), { env: read.env, now: () => host.monotonic() });
   const roleClaim = plans.settings.security?.rbac?.role_claim;
+  const mayCall = (tool: string, context: CallContext): boolean => engine.access.refusal(tool, callerOf(context, undefined, roleClaim).principal) === null;
+  let closed = false;
   return {
-    call: (name, args, options = {}) => callTool(engine, plans, name, args, options),
-    tools: (context) => plans.definitions.filter(({ name }) => (context === undefined ? !engine.access.isDenied(name) : engine.access.refusal(name, callerOf(context, undefined, roleClaim).principal) === null)),
+    async call(name, args, options = {}) {
+      // The engine would open its stores again, and nobody would close them.
+      if (closed) throw new Error("the connection is closed");
+      const plan = Object.hasOwn(plans.tools, name) ? plans.tools[name] : undefined;
+      if (plan === undefined) throw new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`);
+      return engine.call(name, withoutNulls(args), callerOf(options, tenancyOf(plan), roleClaim));
+    },
+    tools: (context) => plans.definitions.filter(({ name }) => (context === undefined ? !engine.access.isDenied(name) : mayCall(name, context))),
     health: () => engine.health(),
-    close: () => engine.close(),
+    async close() {
+      closed = true;
+      await engine.close();
+    },
     hardened: plans.settings.hardening !== undefined,
   };
-}
-
-async function callTool(engine: Engine, plans: Plans, name: string, args: Arguments | undefined, options: CallOptions): Promise<Envelope> {
-  const plan = Object.hasOwn(plans.tools, name) ? plans.tools[name] : undefined;
-  if (plan === undefined) throw new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`);
-  return engine.call(name, withoutNulls(args), callerOf(options, tenancyOf(plan), plans.settings.security?.rbac?.role_claim));
 }
 
 /** Models write null for what they do not give; whatever is no object is left to the validator. */

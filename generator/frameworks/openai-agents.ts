@@ -9,17 +9,13 @@ type LooseSchema = { type: "object"; properties: Record<string, never>; required
 export const openaiAgents: Format<FunctionTool<unknown, LooseSchema, string>[], RunContext<unknown>> = {
   async make(bound) {
     const { RunContext: Run, tool } = await peer("@openai/agents", () => import("@openai/agents"));
-    return bound.map(({ definition: { name, description, inputSchema }, run }) => {
-      const made = tool<LooseSchema, unknown, string>({
-        name, description,
-        parameters: inputSchema as unknown as LooseSchema,
-        strict: false,
-        execute: async (args, context = new Run<unknown>(), details) => (await run(args, context, details?.signal)).text,
-        // Arguments that are no JSON never reach `execute`; nothing else fails but a call that is aborted.
-        errorFunction: () => failed({ code: "invalid_arguments", message: "arguments: expected object", retryable: false, tool: name }).text,
-      });
-      // The SDK rewrites names that hold anything but letters, digits and "_".
-      return { ...made, name };
-    });
+    return bound.map(({ definition: { name, description, inputSchema }, run }) => tool<LooseSchema, unknown, string>({
+      name, description,
+      parameters: inputSchema as unknown as LooseSchema,
+      strict: false,
+      execute: async (args, context = new Run<unknown>(), details) => (await run(args, context, details?.signal)).text,
+      // Arguments that are no JSON never reach `execute`; nothing else fails but a call that is aborted.
+      errorFunction: () => failed({ code: "invalid_arguments", message: "arguments: expected object", retryable: false, tool: name }).text,
+    }));
   },
 };
