@@ -23,7 +23,7 @@ const COMPILER_PACKAGES = ["yaml", "handlebars", "ts-morph", "typescript", "esbu
 const YAML_SETTINGS = "runtime/config/settings-file.ts";
 
 /** Files that may touch the process, the console and the clock. */
-const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/tracer/host.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
+const EDGES = ["generator/cli/{main,io}.ts", "generator/*/gen-*.ts", "generator/host.ts", "runtime/observe/log.ts", "runtime/adapters/pgvector/folder-lock.ts", "runtime/serve/*.ts", "runtime/trace/**/*-thread.ts", "runtime/tracer/host.ts", "runtime/trace-ui/data/browser.ts", "runtime/transport/**"];
 
 interface Import {
   readonly from: string;

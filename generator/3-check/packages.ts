@@ -5,6 +5,7 @@ import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
 import type { RateLimitPlan } from "../../runtime/abi/plan.js";
+import { type Env, fill } from "../../runtime/abi/references.js";
 import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
@@ -16,9 +17,12 @@ const LIMIT_PACKAGES: { readonly [S in RateLimitPlan["store"]]: readonly string[
 
 const PROVIDERS = [...Object.values(EMBEDDERS), ...Object.values(RERANKERS), ...Object.values(EXPANDERS)];
 
+/** References become their defaults. */
+const NO_VALUES: Env = new Map();
+
 /** Every package that some catalog needs and toolsrv does not bring along. */
 export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
-  ...Object.values(DESCRIPTORS).flatMap(({ packages }) => packages),
+  ...Object.values(DESCRIPTORS).flatMap(({ packages, variant }) => [...packages, ...(variant?.packages ?? [])]),
   ...Object.values(SECRET_SOURCES).flatMap(({ packages }) => packages),
   ...Object.values(LIMIT_PACKAGES).flat(),
   ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
@@ -34,9 +38,10 @@ export function reportPackages({ connections, parsed, tools, settings }: Resolve
     const missing = missingOf(SECRET_SOURCES[provider].packages);
     if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (credentials.provider ${provider})`, package: missing }, { path: [...at, "credentials", "provider"] });
   }
-  for (const { name, at, backend } of connections) {
+  for (const { name, at, backend, settings: written } of connections) {
     if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
-    const missing = missingOf(DESCRIPTORS[backend].packages);
+    const { packages, variant } = DESCRIPTORS[backend];
+    const missing = missingOf(variant?.when(fill(written, NO_VALUES, new Set())) === true ? variant.packages : packages);
     if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing }, { path: [...at, "backend"] });
   }
   const store = settings.security?.rate_limit?.store ?? "memory";

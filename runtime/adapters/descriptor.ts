@@ -13,6 +13,15 @@ export interface BackendDescriptor {
   readonly summary: string;
   /** npm packages that it needs beyond what toolsrv installs, in the order they are installed. */
   readonly packages: readonly string[];
+  /** Another way to run the store, chosen by the settings of a connection, with its own packages. */
+  readonly variant?: {
+    readonly summary: string;
+    readonly packages: readonly string[];
+    /** As of the backend itself. */
+    readonly provenOn: string;
+    /** Whether a connection's settings ask for it; a reference to the environment is its default here. */
+    readonly when: (settings: { readonly [key: string]: unknown }) => boolean;
+  };
   readonly settings: { readonly [key: string]: Setting };
   readonly capabilities: Capabilities;
   /** The store's own filter; "all" and "none" need none. @throws BackendError unsupported */

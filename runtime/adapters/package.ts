@@ -25,6 +25,14 @@ export async function loadPackage<T>(name: string, backend: BackendName, base: s
   }
 }
 
+/**
+ * The address of a package's module, for a thread that imports it itself; found as `loadPackage` finds it.
+ * @throws BackendError setup that says what to install
+ */
+export function findPackage(name: string, backend: BackendName, base: string): Promise<string> {
+  return loadPackage<string>(name, backend, base, async (specifier) => (specifier.startsWith("file:") ? specifier : import.meta.resolve(specifier)));
+}
+
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND");
 }

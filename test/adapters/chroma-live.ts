@@ -18,9 +18,7 @@ export async function chromaStore(url: string, token: string | undefined, what: 
     version: what ?? `a Chroma server, API ${await client.version()}`,
     settings: settings(url),
     ...(token === undefined ? {} : { wrongCredentials: { url, auth_token: "wrong-secret" } }),
-    at: (host, to) => settings(`${address.protocol}//${host}:${to}`),
-    host: address.hostname,
-    port,
+    network: { host: address.hostname, port, at: (host, to) => settings(`${address.protocol}//${host}:${to}`) },
     name: (collection) => `${prefix}${collection}`,
     async fill(collection, records) {
       const name = `${prefix}${collection}`;

@@ -70,7 +70,9 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     const outcome = await body();
     outcomes.set(name, typeof outcome === "string" ? outcome : "ok");
   }, options), cases);
-  const { capabilities: can, load } = DESCRIPTORS[backend];
+  /** A case that a store within this process has nothing to do with. */
+  const overNetwork = (name: string, body: (network: NonNullable<LiveStore["network"]>) => Promise<unknown>, options?: { readonly timeoutMs?: number }): void => test(name, () => (store.network === undefined ? "within this process" : body(store.network)), options);
+  const { capabilities: can, load, provenOn, variant } = DESCRIPTORS[backend];
   let store: LiveStore;
   let adapter: Adapter;
   let rows: readonly Row[] = [];
@@ -110,14 +112,14 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   test.after(async () => {
     await adapter?.close();
     await store?.close();
-    await writeOutcomes(backend, store?.version ?? "not started", outcomes);
+    await writeOutcomes(store?.variant ?? backend, store?.version ?? "not started", outcomes);
   });
 
   test("health answers", () => adapter.health(never()));
 
   test("the store is the one that the documentation says the contract ran on, or one of the user's own", () => {
     if (process.env[`${backend.toUpperCase()}_URL`] !== undefined || process.env["TOOLSRV_LIVE_OUTCOMES"] === undefined) return "a store of the user's own";
-    assert.equal(store.version, DESCRIPTORS[backend].provenOn);
+    assert.equal(store.version, store.variant === undefined ? provenOn : variant?.provenOn);
     return undefined;
   });
 
@@ -354,9 +356,9 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     assert.equal(await adapter.count(store.name("things"), null, never()), RECORDS.length);
   });
 
-  test("a signal that aborts while the store is silent ends the read at once, and later reads work", async () => {
-    const proxy = await Proxy.to(store.host, store.port);
-    const through = await open(store.at(proxy.host, proxy.port));
+  overNetwork("a signal that aborts while the store is silent ends the read at once, and later reads work", async (network) => {
+    const proxy = await Proxy.to(network.host, network.port);
+    const through = await open(network.at(proxy.host, proxy.port));
     try {
       assert.equal(await through.count(store.name("things"), null, never()), RECORDS.length);
       proxy.silent = true;
@@ -374,9 +376,9 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     }
   }, { timeoutMs: 20_000 });
 
-  test("a connection that breaks before the answer is opened again once, without the caller", async () => {
-    const proxy = await Proxy.to(store.host, store.port);
-    const through = await open(store.at(proxy.host, proxy.port));
+  overNetwork("a connection that breaks before the answer is opened again once, without the caller", async (network) => {
+    const proxy = await Proxy.to(network.host, network.port);
+    const through = await open(network.at(proxy.host, proxy.port));
     try {
       assert.equal(await through.count(store.name("things"), null, never()), RECORDS.length);
       proxy.cutNext = 1;
@@ -388,9 +390,9 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     }
   }, { timeoutMs: 20_000 });
 
-  test("a store that answers garbage is an error of the store", async () => {
-    const proxy = await Proxy.to(store.host, store.port);
-    const through = await open(store.at(proxy.host, proxy.port));
+  overNetwork("a store that answers garbage is an error of the store", async (network) => {
+    const proxy = await Proxy.to(network.host, network.port);
+    const through = await open(network.at(proxy.host, proxy.port));
     try {
       proxy.garbage = true;
       const error = await failure(through.count(store.name("things"), null, AbortSignal.timeout(8_000)));
@@ -401,28 +403,28 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     }
   }, { timeoutMs: 20_000 });
 
-  test("a store that is down is unreachable, which may be tried again; its address is in the cause alone", async () => {
+  overNetwork("a store that is down is unreachable, which may be tried again; its address is in the cause alone", async (network) => {
     const port = await unusedPort();
-    const down = await open(store.at("127.0.0.1", port));
+    const down = await open(network.at("127.0.0.1", port));
     const error = await failure(down.health(never()));
     assert.deepEqual([error.kind, error.retryable], ["unreachable", true]);
     assert.doesNotMatch(error.message, new RegExp(`127|${port}|secret`));
     await down.close();
   });
 
-  test("a store that is down when it is opened comes back without another open", async () => {
+  overNetwork("a store that is down when it is opened comes back without another open", async (network) => {
     const port = await unusedPort();
-    const late = await open(store.at("127.0.0.1", port));
+    const late = await open(network.at("127.0.0.1", port));
     assert.equal((await failure(late.count(store.name("things"), null, never()))).kind, "unreachable");
-    const proxy = await Proxy.to(store.host, store.port, port);
+    const proxy = await Proxy.to(network.host, network.port, port);
     assert.equal(await late.count(store.name("things"), null, never()), RECORDS.length);
     await late.close();
     await proxy.close();
   });
 
-  test("a host that accepts and never answers ends with the signal", async () => {
+  overNetwork("a host that accepts and never answers ends with the signal", async (network) => {
     const hole = await blackHole();
-    const silent = await open(store.at(hole.host, hole.port));
+    const silent = await open(network.at(hole.host, hole.port));
     const controller = new AbortController();
     const reason = new Error("too late");
     const reading = silent.health(controller.signal).then(() => "an answer", (error: unknown) => error);

@@ -28,10 +28,15 @@ export interface LiveStore {
   readonly settings: Settings;
   /** The same with credentials that it refuses; absent where it has none. */
   readonly wrongCredentials?: Settings;
-  /** The same at another address, so that a proxy can stand between. */
-  at(host: string, port: number): Settings;
-  readonly host: string;
-  readonly port: number;
+  /** Where it answers; absent for a store within this process. */
+  readonly network?: {
+    readonly host: string;
+    readonly port: number;
+    /** Settings of a connection at another address, so that a proxy can stand between. */
+    at(host: string, port: number): Settings;
+  };
+  /** Where the outcomes are kept, if another than those of the backend. */
+  readonly variant?: string;
   /** Makes a collection of records; replaces one of the same name. */
   fill(collection: string, records: readonly StoredRecord[], options?: FillOptions): Promise<void>;
   /** The name under which `fill` made a collection. */

@@ -29,9 +29,7 @@ export async function pgvectorStore(url: string): Promise<LiveStore> {
       own.username = "toolsrv_nobody";
       own.password = "wrong-secret";
     }),
-    at,
-    host: here[0],
-    port: here[1],
+    network: { host: here[0], port: here[1], at },
     async fill(collection, records, { approximate = false, indexed = [] } = {}) {
       const table = `${schema}."${collection}"`;
       await client.query(`DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (id text PRIMARY KEY, payload jsonb, embedding vector(${records[0]?.vector.length ?? 8}))`);
@@ -53,11 +51,15 @@ export async function pgvectorStore(url: string): Promise<LiveStore> {
 }
 
 async function insert(client: pg.Client, table: string, records: readonly StoredRecord[]): Promise<void> {
-  const rows = records.map(({ n, payload, vector }) => ({ id: `r${String(n).padStart(5, "0")}`, payload, embedding: JSON.stringify(vector) }));
-  await client.query(`INSERT INTO ${table} SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id text, payload jsonb, embedding vector)`, [JSON.stringify(rows)]);
+  await client.query(`INSERT INTO ${table} SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id text, payload jsonb, embedding vector)`, [recordsJson(records)]);
+}
+
+/** Records as a list that PostgreSQL reads as rows. */
+export function recordsJson(records: readonly StoredRecord[]): string {
+  return JSON.stringify(records.map(({ n, payload, vector }) => ({ id: `r${String(n).padStart(5, "0")}`, payload, embedding: JSON.stringify(vector) })));
 }
 
 /** jsonb has no NUL and no half of a surrogate pair. */
-function holds(payload: Row): boolean {
+export function holds(payload: Row): boolean {
   return !/\\u(?:0000|d[89a-f])/.test(JSON.stringify(payload));
 }

@@ -24,9 +24,7 @@ export async function qdrantStore(url: string, apiKey: string | undefined, what:
     version: isServer ? `${what} ${String(version)}` : what,
     settings: settings(url),
     ...(apiKey === undefined ? {} : { wrongCredentials: { url, api_key: "wrong-secret" } }),
-    at: (host, port) => settings(`${address.protocol}//${host}:${port}`),
-    host: address.hostname,
-    port: Number(address.port || 6333),
+    network: { host: address.hostname, port: Number(address.port || 6333), at: (host, port) => settings(`${address.protocol}//${host}:${port}`) },
     name: (collection) => `${prefix}${collection}`,
     async fill(collection, records, { indexed = [], sparse } = {}) {
       const path = `/collections/${prefix}${collection}`;

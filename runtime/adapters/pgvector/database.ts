@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type Pg from "pg";
 import type { Address } from "./dsn.js";
 import { isStale, pgError } from "./errors.js";
+import { SEARCH_SQL, SESSION_SQL } from "./session.js";
 import type { Statement } from "./sql.js";
 
 /** A store of PostgreSQL's SQL. */
@@ -21,18 +22,6 @@ const MAX_CONNECTIONS = 10;
 const IDLE_MS = 60_000;
 /** Texts that are prepared in each session; more would fill the server's memory. */
 const MAX_PREPARED = 200;
-
-/**
- * Settings of each session. Searches go on along the index until enough rows pass the filter, however few those are;
- * plans are made for the values of a call, so that a partial index or a rare tenant is seen; a query ends soon after
- * its client has gone. The second statement may fail on old servers.
- */
-export const SESSION_SQL = "SET default_transaction_read_only = on; SET TimeZone = 'UTC'; SET plan_cache_mode = force_custom_plan; SET jit = off";
-export const SEARCH_SQL = [
-  "SET hnsw.iterative_scan = strict_order; SET hnsw.max_scan_tuples = 2147483647; SET hnsw.scan_mem_multiplier = 1000",
-  "SET ivfflat.iterative_scan = relaxed_order; SET ivfflat.max_probes = 32768",
-  "SET client_connection_check_interval = '1s'",
-] as const;
 
 export class Server implements Database {
   readonly #pg: typeof Pg;

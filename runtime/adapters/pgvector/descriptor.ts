@@ -2,10 +2,17 @@
 import type { BackendDescriptor } from "../descriptor.js";
 import { compileFilter } from "./filter.js";
 
+/** What `dsn: pglite://FOLDER` needs instead of the client of a server. */
+export const EMBEDDED_PACKAGES = ["@electric-sql/pglite", "@electric-sql/pglite-pgvector"] as const;
+
 export const descriptor: BackendDescriptor = {
   name: "pgvector",
   summary: "PostgreSQL with the extension pgvector",
   packages: ["pg"],
+  variant: {
+    summary: "`dsn: pglite://FOLDER`", packages: EMBEDDED_PACKAGES, provenOn: "PGlite 0.5.14 (PostgreSQL 18.6) with pgvector 0.8.7",
+    when: ({ dsn }) => typeof dsn === "string" && dsn.startsWith("pglite:"),
+  },
   settings: {
     dsn: { default: null, use: "endpoint" },
     table: { default: null, use: "place" },

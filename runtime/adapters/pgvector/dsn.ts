@@ -4,6 +4,14 @@ import { BackendError } from "../../abi/errors.js";
 /** What the client library takes. */
 export type Address = { readonly connectionString: string } | { readonly host?: string; readonly port?: number; readonly database?: string; readonly user?: string; readonly password?: string; readonly ssl?: boolean | { readonly rejectUnauthorized: boolean } };
 
+/** The folder of a `pglite://FOLDER` string, as it is written; null for every other string. @throws BackendError bad_request without a folder */
+export function embeddedFolder(dsn: string): string | null {
+  const [, folder] = /^pglite:(?:\/\/)?(.*)$/s.exec(dsn) ?? [];
+  if (folder === undefined) return null;
+  if (folder === "" || folder.includes("\0")) return refuse("names no folder: write pglite://FOLDER");
+  return folder;
+}
+
 /** @throws BackendError bad_request that shows nothing of the text: it may hold a password */
 export function addressOf(dsn: string): Address {
   if (/^postgres(ql)?:\/\//.test(dsn)) {
@@ -15,7 +23,7 @@ export function addressOf(dsn: string): Address {
     words.set(key, (inQuotes ?? bare ?? "").replace(/\\(.)/gs, "$1"));
     return "";
   });
-  if (words.size === 0 || rest.trim() !== "") return refuse("is neither postgresql://USER:PASSWORD@HOST:PORT/DATABASE nor key=value words");
+  if (words.size === 0 || rest.trim() !== "") return refuse("is neither postgresql://USER:PASSWORD@HOST:PORT/DATABASE, pglite://FOLDER nor key=value words");
   return fromWords(words);
 }
 

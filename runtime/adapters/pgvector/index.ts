@@ -1,7 +1,8 @@
 /**
  * Backend `pgvector`: rows of one table of PostgreSQL, with a vector column or (table mode) without, its other fields in
- * columns or in a jsonb column `payload`. Sessions are read-only.
+ * columns or in a jsonb column `payload`. Sessions are read-only. The database is a server, or PGlite within this process.
  */
+import { resolve } from "node:path";
 import type Pg from "pg";
 import { BackendError } from "../../abi/errors.js";
 import type { Filter, Row } from "../../abi/filter.js";
@@ -9,11 +10,12 @@ import type { Json } from "../../abi/plan.js";
 import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { inferFields } from "../infer.js";
-import { loadPackage } from "../package.js";
+import { findPackage, loadPackage } from "../package.js";
 import { refuse, refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { type Database, Server } from "./database.js";
-import { addressOf } from "./dsn.js";
+import { EMBEDDED_PACKAGES } from "./descriptor.js";
+import { addressOf, embeddedFolder } from "./dsn.js";
 import { isChanged } from "./errors.js";
 import { countSql, fetchSql, searchSql, shownColumns, type Statement } from "./sql.js";
 import { assumedTable, type ColumnRow, INTROSPECT_SQL, type IndexRow, knownTable, PAYLOAD, placeOf, type Place, type Table, TABLES_SQL } from "./table.js";
@@ -178,14 +180,24 @@ function shown({ sql, params }: Statement): Json {
   return { sql, params: params.map((param): Json => (param instanceof Float32Array ? `<vector of ${param.length}>` : (param as Json))) };
 }
 
+async function databaseOf(dsn: string, base: string): Promise<Database> {
+  const folder = embeddedFolder(dsn);
+  if (folder !== null) {
+    const [pglite, pgvector] = await Promise.all(EMBEDDED_PACKAGES.map((name) => findPackage(name, "pgvector", base)));
+    const { openEmbedded } = await import("./embedded.js");
+    return openEmbedded(resolve(base, folder), folder, { pglite: pglite ?? "", pgvector: pgvector ?? "" });
+  }
+  const address = addressOf(dsn);
+  const { default: pg } = await loadPackage<{ readonly default: typeof Pg }>("pg", "pgvector", base);
+  return new Server(pg, address);
+}
+
 export const adapter: AdapterModule = {
   backend: "pgvector",
   async open(settings, { base }) {
     const dsn = textSetting(settings, "dsn");
     if (dsn === null) throw new BackendError("unsupported", "pgvector", "the connection has no dsn");
-    const address = addressOf(dsn);
-    const { default: pg } = await loadPackage<{ readonly default: typeof Pg }>("pg", "pgvector", base);
-    return new PgvectorAdapter(new Server(pg, address), placeOf(settings), () => performance.now());
+    return new PgvectorAdapter(await databaseOf(dsn, base), placeOf(settings), () => performance.now());
   },
   explain: (request, settings) => {
     const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
