@@ -672,6 +672,12 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
       "additionalProperties": true,
       "default": {},
       "properties": {
+        "query_prefix": {
+          "description": "local, hosted, hosted_cloud, http, hosted_alt: text put before each query, as some models want it (query: )."
+        },
+        "document_prefix": {
+          "description": "local, hosted, hosted_cloud, http, hosted_alt: text put before each text that load stores (passage: )."
+        },
         "cache_ttl_s": {
           "description": "local, hosted, hosted_cloud, http, hosted_alt: read for older catalogs; vectors are always cached."
         },
@@ -679,19 +685,19 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "description": "hosted, hosted_cloud, hosted_alt. http: sent as Authorization: Bearer, unless headers has an Authorization."
         },
         "base_url": {
-          "description": "hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required."
+          "description": "hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required. hosted_alt: address of the API; Cohere's when absent."
         },
         "timeout_s": {
-          "description": "hosted, hosted_cloud, http: seconds one request may take."
+          "description": "hosted, hosted_cloud, http, hosted_alt: seconds one request may take."
         },
         "batch_size": {
           "description": "hosted, hosted_cloud, http, hosted_alt: texts in one request."
         },
         "max_retries": {
-          "description": "hosted, hosted_cloud: times a failed request is sent again."
+          "description": "hosted, hosted_cloud, http, hosted_alt: times a request is sent again after an answer 429 or 5xx."
         },
         "retry_backoff_s": {
-          "description": "hosted, hosted_cloud: seconds before the first retry, twice as many before the second."
+          "description": "hosted, hosted_cloud, http, hosted_alt: seconds before the first retry, twice as many before the second; less at random, and never less than the service asks for."
         },
         "endpoint": {
           "description": "hosted_cloud: address of the resource."
@@ -715,7 +721,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "description": "hosted_alt: overrides the model of the embedding."
         },
         "input_type": {
-          "description": "hosted_alt: what the texts are."
+          "description": "hosted_alt: what queries are; texts that load stores are search_document beside search_query."
         }
       }
     },

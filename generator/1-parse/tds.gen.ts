@@ -527,6 +527,18 @@ export interface EmbeddingObject {
  */
 export interface EmbeddingConfig {
   /**
+   * local, hosted, hosted_cloud, http, hosted_alt: text put before each query, as some models want it (query: ).
+   */
+  query_prefix?: {
+    [k: string]: unknown;
+  };
+  /**
+   * local, hosted, hosted_cloud, http, hosted_alt: text put before each text that load stores (passage: ).
+   */
+  document_prefix?: {
+    [k: string]: unknown;
+  };
+  /**
    * local, hosted, hosted_cloud, http, hosted_alt: read for older catalogs; vectors are always cached.
    */
   cache_ttl_s?: {
@@ -539,13 +551,13 @@ export interface EmbeddingConfig {
     [k: string]: unknown;
   };
   /**
-   * hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required.
+   * hosted: address of the API; OpenAI's when absent. hosted_cloud: another name of endpoint. http: address that texts are posted to; required. hosted_alt: address of the API; Cohere's when absent.
    */
   base_url?: {
     [k: string]: unknown;
   };
   /**
-   * hosted, hosted_cloud, http: seconds one request may take.
+   * hosted, hosted_cloud, http, hosted_alt: seconds one request may take.
    */
   timeout_s?: {
     [k: string]: unknown;
@@ -557,13 +569,13 @@ export interface EmbeddingConfig {
     [k: string]: unknown;
   };
   /**
-   * hosted, hosted_cloud: times a failed request is sent again.
+   * hosted, hosted_cloud, http, hosted_alt: times a request is sent again after an answer 429 or 5xx.
    */
   max_retries?: {
     [k: string]: unknown;
   };
   /**
-   * hosted, hosted_cloud: seconds before the first retry, twice as many before the second.
+   * hosted, hosted_cloud, http, hosted_alt: seconds before the first retry, twice as many before the second; less at random, and never less than the service asks for.
    */
   retry_backoff_s?: {
     [k: string]: unknown;
@@ -611,7 +623,7 @@ export interface EmbeddingConfig {
     [k: string]: unknown;
   };
   /**
-   * hosted_alt: what the texts are.
+   * hosted_alt: what queries are; texts that load stores are search_document beside search_query.
    */
   input_type?: {
     [k: string]: unknown;

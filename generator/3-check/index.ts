@@ -25,6 +25,7 @@ import * as rates from "./rules/rates.js";
 import * as redaction from "./rules/redaction.js";
 import * as auth from "./rules/auth.js";
 import * as security from "./rules/security.js";
+import { reportProviders } from "./rules/providers.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
@@ -54,6 +55,7 @@ export function check(resolved: Resolved, options: CheckOptions): Pass<Checked> 
   reportPacks(resolved, packs, reporter);
   if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, options.target, reporter);
   reportUnsupported(resolved, options.target, reporter);
+  reportProviders(resolved, options.target, reporter);
   // Two rule sets may say the same of the same place.
   const diagnostics = distinct(reporter.diagnostics);
   return { value: hasErrors(diagnostics) ? null : (resolved as Checked), diagnostics };

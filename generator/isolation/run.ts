@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Env } from "../../runtime/abi/references.js";
-import { openQueryEmbedder } from "../../runtime/embed/table.js";
+import { openEmbedder } from "../../runtime/embed/table.js";
 import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
 import { ADAPTERS } from "../../runtime/adapters/table.js";
 import type { Plans } from "../ir.js";
@@ -44,7 +44,7 @@ export async function testIsolation({ plans, catalogText, env: given, signal, on
   const folder = await mkdtemp(join(tmpdir(), `toolsrv-isolation-${process.pid}-`));
   const recorder: Recorder = { left: [] };
   try {
-    await writeStores(folder, seeds, await openQueryEmbedder({ ...SMALLEST_EMBEDDING, config: {} }), signal);
+    await writeStores(folder, seeds, await openEmbedder({ ...SMALLEST_EMBEDDING, config: {} }), signal);
     const load = EMBEDDED === undefined ? undefined : ADAPTERS[EMBEDDED.name];
     if (load === undefined) throw new TypeError("no backend can be filled");
     const { adapter } = await load();

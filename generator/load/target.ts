@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
-import type { CollectionPlan, EmbeddingPlan, Guard, ToolPlan } from "../../runtime/abi/plan.js";
+import type { CollectionPlan, EmbeddingPlan, Guard, Json, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Compiled } from "../compile.js";
 import type { ResolvedParameter } from "../ir.js";
 import type { LoadType } from "./convert.js";
@@ -12,14 +12,20 @@ export interface LoadTarget {
   /** As the catalog writes it; relative to the catalog. */
   readonly path: string;
   readonly file: string;
-  readonly embedding: EmbeddingPlan;
+  /** Folder of the catalog. */
+  readonly base: string;
+  /** Its references filled in. */
+  readonly embedding: EmbeddingPlan & { readonly config?: { readonly [key: string]: Json } };
   /** Paths that guards and tenancy fix. */
   readonly indexPaths: readonly string[];
   /** What parameters compare paths as; values are stored in that type. */
   readonly types: ReadonlyMap<string, LoadType>;
 }
 
-/** @throws RangeError when the connection can't be loaded, or two tools embed the collection differently. */
+/**
+ * `compiled` has its references filled in.
+ * @throws RangeError when the connection can't be loaded, or two tools embed the collection differently.
+ */
 export function loadTarget({ plans, checked }: Compiled, connection: string, collection: string, base: URL): LoadTarget {
   const plan = Object.hasOwn(plans.connections, connection) ? plans.connections[connection] : undefined;
   if (plan === undefined) throw new RangeError(`the catalog has no connection '${connection}'; it has ${Object.keys(plans.connections).join(", ") || "none"}`);
@@ -37,7 +43,8 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
   return {
     path,
     file: resolve(fileURLToPath(base), path),
-    embedding: embeddingOf(readers, plans.embeddings, collection),
+    base: fileURLToPath(base),
+    embedding: embeddingOf(readers, plans.embeddings, collection) as LoadTarget["embedding"],
     indexPaths: [...new Set(readers.flatMap(([, tool]) => fixedPaths(tool)))],
     types,
   };

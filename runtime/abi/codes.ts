@@ -93,6 +93,7 @@ export const CODES = defineCodes({
   TS0241: { severity: "error", title: "authoring beside document access", message: "with authoring.define_tool callers may look at records without security.document_acl", help: "remove one of the two" },
   TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
   TS0251: { severity: "warning", title: "block of another credentials provider", message: "credentials.{other} is not read: the provider is {provider}", help: "write provider: {other}, or remove the block" },
+  TS0252: { severity: ["error", "warning"], title: "setting of a provider missing", message: "{what} needs config.{key}", help: "write it under config, a secret as a reference to the environment" },
   TS0260: { severity: "error", title: "signature that proves nothing", message: "{key}.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
   TS0262: { severity: "error", title: "enterprise profile not met", message: "enterprise hardening: profiles.enterprise.{key} is not met by {tools}", help: "VE002 and VE003 say what to change in each tool; the profile itself is set under profiles.enterprise.security.hardening" },

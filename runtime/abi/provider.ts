@@ -13,6 +13,8 @@ export interface ProviderDescriptor<Name extends string> {
   readonly summary: string;
   /** Keys of its `config`. */
   readonly settings: { readonly [key: string]: Setting };
+  /** Keys of `config` without which it cannot be asked: of each list, one. */
+  readonly needs: readonly (readonly string[])[];
   /** Model where the catalog names none; null where the provider takes no model. */
   readonly defaultModel: string | null;
   /** npm packages that a model needs beyond what toolsrv installs, in the order they are installed. */

@@ -13,6 +13,8 @@ import type { FilledConnection, FilledProgram } from "./fill-program.js";
 
 /** What `createServices` returns beyond what calls may reach. */
 export interface ProgramServices extends CallServices {
+  /** The embedder without its cache: one that asks the model each time. */
+  model(embedding: string): Promise<Embedder>;
   close(): Promise<void>;
 }
 
@@ -45,16 +47,19 @@ export function createServices(program: Program, filled: FilledProgram, options:
   let loading: Promise<Secrets> | null = null;
   /** Most programs fetch no credentials, and load none of this. */
   const secrets = (): Promise<Secrets> => (loading ??= import("../secrets/secrets.js").then(({ createSecrets }) => createSecrets(worldOf(options), options.now)));
-  const embedders = openOnce(async (name): Promise<Embedder> => {
+  const models = openOnce(async (name): Promise<Embedder> => {
     const plan = filled.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
-    const { openQueryEmbedder } = await import("../embed/table.js");
-    return openQueryEmbedder({ ...plan, config: plan.config ?? {} });
+    const { openEmbedder } = await import("../embed/table.js");
+    return openEmbedder({ ...plan, config: plan.config ?? {} }, { base: fileURLToPath(program.base) });
   });
+  // Texts of queries repeat.
+  const embedders = openOnce(async (name): Promise<Embedder> => (await import("../embed/table.js")).withCache(await models.get(name)));
 
   return {
     adapter: adapters.get,
     embedder: embedders.get,
+    model: models.get,
     explain(connection, request): Json {
       return explaining.get(connection)?.(request) ?? null;
     },

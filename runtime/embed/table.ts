@@ -4,21 +4,31 @@
  */
 import { BackendError } from "../abi/errors.js";
 import { providerCalled } from "../abi/provider.js";
-import { withCache } from "./cache.js";
 import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "./descriptors.js";
-import type { Embedder, EmbedderModule } from "./embedder.js";
+import type { Embedder, FilledEmbedding, OpenEmbedding } from "./embedder.js";
+import { textOf } from "./settings.js";
 
-/** @throws BackendError unsupported, for a provider or model that this version does not have. */
-export async function openEmbedder(plan: Parameters<EmbedderModule["open"]>[0]): Promise<Embedder> {
+export { withCache } from "./cache.js";
+
+/** @throws BackendError unsupported, for a provider or model that this version does not have; setup, for settings that cannot be used. */
+export async function openEmbedder(plan: FilledEmbedding, options: OpenEmbedding = {}): Promise<Embedder> {
   const load = providerCalled(EMBEDDERS, plan.provider)?.load;
   if (load === undefined) {
     throw new BackendError("unsupported", plan.provider, `embedding provider '${plan.provider}' is not available in this version; use ${BUILT_IN_EMBEDDINGS.join(", ")}`);
   }
   const { embedder } = await load();
-  return embedder.open(plan);
+  const prefix = textOf(plan.config, options.use === "document" ? "document_prefix" : "query_prefix");
+  const opened = await embedder.open(plan, options);
+  return prefix === null ? opened : withPrefix(opened, prefix);
 }
 
-/** An embedder for query texts, which repeat. */
-export async function openQueryEmbedder(plan: Parameters<EmbedderModule["open"]>[0]): Promise<Embedder> {
-  return withCache(await openEmbedder(plan));
+function withPrefix(embedder: Embedder, prefix: string): Embedder {
+  return {
+    provider: embedder.provider,
+    model: embedder.model,
+    get dims() {
+      return embedder.dims;
+    },
+    embed: (texts, signal) => embedder.embed(texts.map((text) => prefix + text), signal),
+  };
 }

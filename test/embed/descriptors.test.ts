@@ -79,10 +79,11 @@ test("no name means two providers of one room", () => {
 });
 
 test("what a descriptor runs opens, with the length it states; the rest is refused", async () => {
-  for (const { name, defaultModel, dims, runs } of Object.values(EMBEDDERS)) {
+  for (const { name, defaultModel, dims, runs, needs } of Object.values(EMBEDDERS)) {
     for (const model of new Set([defaultModel, ...Object.keys(dims)])) {
-      const opening = openEmbedder({ provider: name, model, config: {} });
-      if (runs(model)) assert.equal((await opening).dims, dims[model], `${name}/${model}`);
+      const config = Object.fromEntries(needs.map(([key = ""]) => [key, key === "api_key" ? "k" : "https://models.example.com"]));
+      const opening = openEmbedder({ provider: name, model, config, ...(dims[model] === undefined ? {} : { dims: dims[model] }) });
+      if (runs(model)) assert.equal((await opening).dims, dims[model] ?? null, `${name}/${model}`);
       else await assert.rejects(opening, { name: "BackendError", kind: "unsupported" }, `${name}/${model}`);
     }
   }
@@ -137,7 +138,7 @@ test("expansion that adds nothing is no reason to refuse a catalog", () => {
     return compile({ path: "a.yaml", text }, { env: new Map(), target: "build" }).diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
   };
   assert.deepEqual(codes("none"), []);
-  assert.deepEqual(codes("http"), ["TS0301"]);
+  assert.deepEqual(codes("http"), ["TS0301", "TS0252"]);
 });
 
 test("settings that a descriptor calls secret are looked at for secrets, in config of every provider and in headers", () => {

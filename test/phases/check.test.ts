@@ -23,7 +23,7 @@ test("a store without an adapter is refused where it would be served, and nowher
 test("what the runtime cannot do is refused, never ignored", () => {
   const table: readonly (readonly [string, string])[] = [
     [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
-    [TOOL.replace("required: true", "embedding: openai/text-embedding-3-small"), "tools[0].query.embedding"],
+    [TOOL.replace("required: true", "embedding: local/acme-model"), "tools[0].query.embedding"],
     [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
     [`${TOOL}observability: { tracing: { enabled: true } }\n`, "observability.tracing"],
     [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
@@ -46,9 +46,29 @@ test("the mode that the catalog has in mind for --auth is no demand; settings of
 });
 
 test("one thing that is written once is refused once, however many tools use it", () => {
-  const text = `${HEAD.replace("local/hashing-256", "openai/text-embedding-3-small")}tools:\n${searchTool("find_it")}${searchTool("find_that")}`;
+  const text = `${HEAD.replace("local/hashing-256", "local/acme-model")}tools:\n${searchTool("find_it")}${searchTool("find_that")}`;
   const rows = diagnosed(text, { target: "build" }).filter(({ code }) => code === "TS0301");
   assert.deepEqual(rows.map(({ tool, path }) => [tool, path]), [[null, "defaults.embedding"]]);
+});
+
+test("a provider without a setting that it needs is an error where it would run, and a warning where it is only validated", () => {
+  const embedding = (written: string): string => TOOL.replace("required: true", `embedding: ${written}`);
+  const table: readonly (readonly [string, string | null])[] = [
+    [embedding("openai/text-embedding-3-small"), "tools[0].query.embedding"],
+    [embedding("{ provider: hosted, model: m, config: { base_url: 'http://localhost:1' } }"), null],
+    [embedding("{ provider: hosted_cloud, model: m, config: { api_key: '${KEY}' } }"), "tools[0].query.embedding"],
+    [embedding("{ provider: http, config: { base_url: '' } }"), "tools[0].query.embedding"],
+    [embedding("{ provider: hosted_alt, config: { api_key: '${KEY}' } }"), null],
+    [`${TOOL}    rerank: { enabled: true, provider: http }\n`, "tools[0].rerank"],
+    [`${TOOL}    rerank: { enabled: true, provider: http, config: { url: 'https://rank.example.com' } }\n`, null],
+    [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
+  ];
+  for (const [text, path] of table) {
+    for (const [target, severity] of [["serve", "error"], ["build", "error"], ["validate", "warning"]] as const) {
+      const found = diagnosed(text, { target }).filter(({ code }) => code === "TS0252").map((row) => [row.severity, row.path]);
+      assert.deepEqual(found, path === null ? [] : [[severity, path]], `${target}: ${text}`);
+    }
+  }
 });
 
 test("a switch that is off needs no support", () => {

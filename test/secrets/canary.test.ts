@@ -110,7 +110,7 @@ test.before(async () => {
   writeFileSync(file("others.yaml"), catalog(OTHERS, LIMITED) + ["local", "vectors", "tables", "rows"].map(READ).join("") + `  - name: find_notes
     description: Search the notes of the store by meaning. Use it for questions.
     target: { connection: vectors, collection: notes }
-    query: { embedding: { provider: openai, model: text-embedding-3-small, config: { api_key: "\${EMBED_KEY}" } } }
+    query: { embedding: { provider: openai, model: text-embedding-3-small, config: { api_key: "\${EMBED_KEY}", base_url: "http://127.0.0.1:1/v1" } } }
 `);
   writeFileSync(file("served.yaml"), catalog(OTHERS, LIMITED) + ["local", "vectors", "tables", "rows"].map(READ).join(""));
   const notes = `./${C["a value of the env file, in a path"]}.db`;
@@ -153,7 +153,8 @@ test("the search finds a secret in each form, and finds nothing elsewhere", () =
 });
 
 test("commands: validate, explain, test, build, diff, serve that refuses", async () => {
-  for (const format of ["text", "json", "sarif", "github"]) await command(["validate", "others.yaml", ...ENV, "--format", format], /TS0301|not supported yet/);
+  for (const format of ["text", "json", "sarif", "github"]) await command(["validate", "others.yaml", ...ENV, "--format", format], /VB2024/);
+  await command(["validate", "others.yaml", ...ENV, "--live-embed"], /embedding_error/);
   await command(["validate", "tools.yaml", ...ENV, "--live"], /token is refused \(403\)[\s\S]*none of the fields|none of the fields[\s\S]*token is refused \(403\)/);
   await command(["validate", "served.yaml", ...ENV, "--live", "--enterprise"], /VB4003|VE00/);
   for (const tool of SERVED) await command(["explain", "tools.yaml", `list_${tool}`, ...ENV, "--json"], /"plan"/);
@@ -166,12 +167,13 @@ test("commands: validate, explain, test, build, diff, serve that refuses", async
   await command(["test", "tools.yaml", "list_plain", ...ENV, "--show-plan"], /missing_env: .*none of the fields/);
   await command(["build", "served.yaml", "--out", "out"], /written|out/);
   await command(["build", "tools.yaml", "--out", "out2", "--json"], /tools/);
+  await command(["build", "others.yaml", "--out", "out3"], /written|out/);
   await command(["diff", "served.yaml", "tools.yaml", "--format", "json"], /connection/);
 }, { timeoutMs: 120_000 });
 
 test("files: everything that build wrote", () => {
   let files = 0;
-  for (const home of ["out", "out2"]) {
+  for (const home of ["out", "out2", "out3"]) {
     for (const entry of readdirSync(file(home), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);

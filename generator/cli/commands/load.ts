@@ -89,7 +89,7 @@ async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<nu
   ]);
   if (!isCollectionName(wanted.collection)) throw new UsageError(`'${wanted.collection}' cannot be the name of a collection`);
   const startedMs = io.host.monotonic();
-  const embedder = await openEmbedder({ ...target.embedding, config: {} });
+  const embedder = await openEmbedder({ ...target.embedding, config: target.embedding.config ?? {} }, { use: "document", base: target.base });
   const dims = embedder.dims ?? (await embedder.embed(["dimensions"], io.signal))[0]?.length ?? 0;
   const embeddedBy = `${embedder.provider}/${embedder.model}`;
   const writer = await Writer.open({

@@ -131,7 +131,8 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
   const asked = live.collectionsToAsk(resolved);
   const connections = await Promise.all(resolved.connections.filter((connection) => missingNames(connection, env).length === 0).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), { base, from: { catalog: catalog.path, connection: connection.name } }, signal, env, io)));
-  const embeddings = embed ? await Promise.all(withValues(live.embeddingsToAsk(resolved), env).map((embedding) => askEmbedder(embedding, signal))) : [];
+  // An answer is found again by the embedding as the catalog has it, its references open.
+  const embeddings = embed ? await Promise.all(live.embeddingsToAsk(resolved).flatMap((embedding) => withValues([embedding], env).map(async (filled) => ({ ...(await askEmbedder(filled, base, signal)), embedding })))) : [];
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter);
   return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
@@ -164,14 +165,15 @@ async function askStore(connection: ResolvedConnection, collections: ReadonlySet
   }
 }
 
-async function askEmbedder(embedding: ResolvedEmbedding, signal: AbortSignal): Promise<LiveEmbedding> {
+async function askEmbedder(embedding: ResolvedEmbedding, base: string, signal: AbortSignal): Promise<LiveEmbedding> {
   const { provider, model, dims, config } = embedding;
   const { openEmbedder } = await import("../../../runtime/embed/table.js");
   try {
     const plan = { provider, model, ...(dims === null ? {} : { dims }), config: config as { readonly [key: string]: Json } };
-    const [vector] = await (await openEmbedder(plan)).embed(["a short text"], signal);
+    const [vector] = await (await openEmbedder(plan, { anyLength: true, base })).embed(["a short text"], signal);
     return { embedding, dims: vector?.length ?? null, problem: null };
   } catch (error) {
+    if (signal.aborted) return { embedding, dims: null, problem: "the provider did not answer in time" };
     if (!isBackendError(error)) throw error;
     return { embedding, dims: null, problem: error.message };
   }

@@ -1,5 +1,9 @@
 /** The descriptor of the embedding provider `hosted`: a service with the API of OpenAI. Pure. */
 import type { EmbeddingDescriptor } from "../descriptor.js";
+import { PREFIX_SETTINGS, RETRY_SETTINGS } from "../settings.js";
+
+export const TIMEOUT_S = 60;
+export const BATCH_SIZE = 256;
 
 export const descriptor: EmbeddingDescriptor = {
   name: "hosted",
@@ -8,16 +12,18 @@ export const descriptor: EmbeddingDescriptor = {
   settings: {
     api_key: { default: null, use: "secret" },
     base_url: { default: null, use: "endpoint", meaning: "address of the API; OpenAI's when absent" },
-    timeout_s: { default: null, use: "option", meaning: "seconds one request may take" },
-    batch_size: { default: 32, use: "option", meaning: "texts in one request" },
-    max_retries: { default: 6, use: "option", meaning: "times a failed request is sent again" },
-    retry_backoff_s: { default: 1, use: "option", meaning: "seconds before the first retry, twice as many before the second" },
+    timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
+    batch_size: { default: BATCH_SIZE, use: "option", meaning: "texts in one request" },
+    ...RETRY_SETTINGS,
+    ...PREFIX_SETTINGS,
     cache_ttl_s: { default: null, use: "option", meaning: "read for older catalogs; vectors are always cached" },
   },
+  needs: [["api_key", "base_url"]],
   defaultModel: "text-embedding-3-small",
   dims: { "text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536 },
   builtIn: [],
   inProcess: false,
   packages: () => [],
-  runs: () => false,
+  runs: () => true,
+  load: () => import("./index.js"),
 };

@@ -10,6 +10,7 @@ export const descriptor: ExpandDescriptor = {
     base_url: { default: null, use: "endpoint", meaning: "address of the API; OpenAI's when absent" },
     prompt: { default: null, use: "option", meaning: "text of the request, with {variants} and {query}" },
   },
+  needs: [["api_key", "base_url"]],
   defaultModel: "gpt-4o-mini",
   packages: () => [],
   runs: () => false,

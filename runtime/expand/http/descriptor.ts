@@ -12,6 +12,7 @@ export const descriptor: ExpandDescriptor = {
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
     timeout_s: { default: 30, use: "option", meaning: "seconds one request may take" },
   },
+  needs: [["base_url", "url"]],
   defaultModel: null,
   packages: () => [],
   runs: () => false,

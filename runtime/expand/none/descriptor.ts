@@ -6,6 +6,7 @@ export const descriptor: ExpandDescriptor = {
   aliases: [],
   summary: "no expansion: the query as it is",
   settings: {},
+  needs: [],
   defaultModel: null,
   packages: () => [],
   runs: () => true,

@@ -8,6 +8,7 @@ export const descriptor: RerankDescriptor = {
   settings: {
     model: { default: null, use: "option", meaning: "the model, where rerank.model is empty" },
   },
+  needs: [],
   defaultModel: "cross-encoder/ms-marco-MiniLM-L-6-v2",
   packages: () => ["@huggingface/transformers"],
   runs: () => false,

@@ -8,6 +8,7 @@ export const descriptor: RerankDescriptor = {
   settings: {
     api_key: { default: null, use: "secret" },
   },
+  needs: [["api_key"]],
   defaultModel: "rerank-english-v3.0",
   packages: () => [],
   runs: () => false,

@@ -12,6 +12,7 @@ export const descriptor: RerankDescriptor = {
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
     timeout_s: { default: 30, use: "option", meaning: "seconds one request may take" },
   },
+  needs: [["base_url", "url"]],
   defaultModel: "rerank-english-v3.0",
   packages: () => [],
   runs: () => false,

@@ -1,0 +1,42 @@
+/** Settings without which a provider of embeddings, reranking or query expansion cannot be asked. */
+import type { ProviderDescriptor } from "../../../runtime/abi/provider.js";
+import { EMBEDDERS } from "../../../runtime/embed/descriptors.js";
+import { EXPANDERS } from "../../../runtime/expand/descriptors.js";
+import { RERANKERS } from "../../../runtime/rerank/descriptors.js";
+import type { Reporter } from "../../diagnostics.js";
+import type { Path, Resolved, ResolvedQuery } from "../../ir.js";
+import type { Target } from "./unsupported.js";
+
+interface Use {
+  readonly descriptor: ProviderDescriptor<string>;
+  readonly what: string;
+  readonly config: { readonly [key: string]: unknown };
+  readonly at: Path;
+}
+
+/** Reports what every call would fail for (TS0252): an error for what is to run, a warning for what is only validated. */
+export function reportProviders({ tools }: Resolved, target: Target, reporter: Reporter): void {
+  if (target === "describe") return;
+  const severity = target === "validate" ? "warning" : "error";
+  for (const tool of tools) {
+    const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];
+    const uses = queries.flatMap((query) => (query === null ? [] : ofQuery(query)));
+    if (tool.rerank !== null) uses.push({ descriptor: RERANKERS[tool.rerank.provider], what: "rerank", config: tool.rerank.config, at: tool.rerank.at });
+    for (const { descriptor, what, config, at } of uses) {
+      for (const keys of descriptor.needs) {
+        if (keys.some((key) => isWritten(config[key]))) continue;
+        reporter.report("TS0252", { what: `${what} (provider ${descriptor.name})`, key: keys.join(" or config.") }, { path: at }, { severity });
+      }
+    }
+  }
+}
+
+function ofQuery({ at, embedding, expand }: ResolvedQuery): Use[] {
+  const uses: Use[] = [{ descriptor: EMBEDDERS[embedding.provider], what: "the embedding", config: embedding.config, at: embedding.at }];
+  if (expand?.enabled === true) uses.push({ descriptor: EXPANDERS[expand.provider], what: "query.expand", config: expand.config, at: [...at, "expand"] });
+  return uses;
+}
+
+function isWritten(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== "";
+}
