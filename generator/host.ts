@@ -4,8 +4,10 @@
  */
 import { execFile } from "node:child_process";
 import { constants, createReadStream, readFileSync } from "node:fs";
-import { access, chmod, copyFile, link, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
 
@@ -23,8 +25,13 @@ export interface Host {
   stream(path: string): NodeJS.ReadableStream;
   /** Creates parent folders. */
   write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
-  /** Gives a file another content in one step, through links and with its permissions: readers see the old or the new. */
-  replace(path: string, data: string | Uint8Array): Promise<void>;
+  /**
+   * Gives a file another content in one step, through links and with its permissions: readers see the old or the new,
+   * also after a power failure. With `mode` a file that does not exist is made with these permissions; without, that is an error.
+   */
+  replace(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
+  /** Makes a file that must not exist yet; false when it does. */
+  create(path: string, text: string): Promise<boolean>;
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
   /** Every file below a folder, relative to it, separated by "/" and sorted; empty when there is no such folder. */
@@ -59,6 +66,12 @@ export interface Host {
   environment(): { readonly [name: string]: string };
   /** Reports a problem that no caller can be told of, on standard error unless the program listens for warnings. */
   warn(problem: Error): void;
+  /** This process, among those of its machine. */
+  readonly process: { readonly pid: number; readonly machine: string; readonly startedMs: number };
+  /** Whether a process of this machine is running. */
+  isRunning(pid: number): boolean;
+  /** Resolves after some milliseconds. */
+  sleep(ms: number): Promise<void>;
   /** Runs a program to its end; `code` is null when it could not be started. */
   run(program: string, args: readonly string[], options?: { stdin?: string; timeoutMs?: number; cwd?: string }): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
@@ -101,18 +114,54 @@ async function entries(root: string, folder = ""): Promise<readonly Entry[]> {
   return below.flat();
 }
 
-async function replace(path: string, data: string | Uint8Array): Promise<void> {
-  const target = await realpath(path);
-  const { mode } = await stat(target);
-  const beside = `${target}.${process.pid}.new`;
+async function replace(path: string, data: string | Uint8Array, modeIfNew?: number): Promise<void> {
+  const found = await replaced(path, modeIfNew);
+  const beside = `${found.target}.${process.pid}.new`;
   try {
-    await writeFile(beside, data, { mode: mode & 0o7777 });
-    // The mask of the process may have taken bits away.
-    await chmod(beside, mode & 0o7777);
-    await rename(beside, target);
+    const file = await open(beside, "w", found.mode);
+    try {
+      await file.writeFile(data);
+      // The mask of the process may have taken bits away.
+      await file.chmod(found.mode);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, found.target);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
+  }
+}
+
+/** The file behind a path and its permissions. */
+async function replaced(path: string, modeIfNew: number | undefined): Promise<{ readonly target: string; readonly mode: number }> {
+  try {
+    const target = await realpath(path);
+    return { target, mode: (await stat(target)).mode & 0o7777 };
+  } catch (error) {
+    if (modeIfNew === undefined || !missing(error)) throw error;
+    return { target: path, mode: modeIfNew };
+  }
+}
+
+async function create(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs as somebody else.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
@@ -126,6 +175,10 @@ export function nodeHost(): Host {
       await writeFile(path, data, mode === undefined ? {} : { mode });
     },
     replace,
+    create,
+    process: { pid: process.pid, machine: hostname(), startedMs: Math.round(performance.timeOrigin) },
+    isRunning,
+    sleep: (ms) => setTimeout(ms),
     list: async (path) => {
       try {
         return (await readdir(path)).sort();

@@ -10,6 +10,8 @@ import type { Plans } from "./ir.js";
 export interface ProgramOptions {
   /** Folder of the catalog, ending in "/"; relative paths of connections start there. */
   readonly base: URL;
+  /** Tools that the catalog does not declare. */
+  readonly extra?: Program["extra"];
 }
 
 async function codeOf(plans: Plans): Promise<ToolCode> {
@@ -28,7 +30,7 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
 }
 
 /** A program as `out/server.ts` would pass it to `serve`. */
-export function programOf(plans: Plans, { base }: ProgramOptions): Program {
+export function programOf(plans: Plans, { base, extra }: ProgramOptions): Program {
   const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
   return {
     abi: ABI,
@@ -38,6 +40,7 @@ export function programOf(plans: Plans, { base }: ProgramOptions): Program {
     embeddings: plans.embeddings,
     plans: plans.tools,
     tools: plans.definitions,
+    ...(extra === undefined ? {} : { extra }),
     code: () => codeOf(plans),
     adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),
     base,

@@ -151,6 +151,30 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/drift.js"),
   },
   {
+    name: "drafts",
+    summary: "List the drafts of the working directory, or reject one",
+    args: [{ name: "COMMAND", required: true }, { name: "NAME", required: false }],
+    options: [],
+    examples: ["toolsrv drafts list", "toolsrv drafts reject search_bills"],
+    graceful: true,
+    writes: true,
+    load: () => import("./commands/drafts.js"),
+  },
+  {
+    name: "approve",
+    summary: "Show what a draft would change, and add it to the catalog",
+    args: [{ name: "NAME", required: true }],
+    options: [
+      { name: "file", value: "FILE", help: "catalog to add the tool to (default tools.yaml)" },
+      { name: "approver", value: "USER", help: "who approves (default: the variable USER, else local-user)" },
+      { name: "dry-run", help: "show it and write nothing" },
+    ],
+    examples: ["toolsrv approve search_bills --dry-run", "toolsrv approve search_bills --approver ana"],
+    graceful: true,
+    writes: true,
+    load: () => import("./commands/approve.js"),
+  },
+  {
     name: "migrate",
     summary: "Rewrite a version 1 catalog as version 2, keeping comments",
     args: [CATALOG],
@@ -197,4 +221,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["discover", "eval", "drafts", "approve"];
+export const UNAVAILABLE: readonly string[] = ["discover", "eval"];

@@ -112,6 +112,16 @@ export const CODES = defineCodes({
   TS0503: { severity: "info", title: "enum that a host refuses", message: "the enum of '{name}' has members that are not text; hosts that use Gemini reject such a schema", help: "use dtype keyword, or remove the enum and list the values in the description" },
   TS0504: { severity: "info", title: "many tools", message: "{tools} tools are advertised to {who}; several hosts accept at most {limit}", help: "split the catalog, or restrict roles to what they need" },
 
+  // ---- drafts ---------------------------------------------------------------------------------------------------
+  TS0601: { severity: "error", title: "hidden character in a draft", message: "the draft's {where} has the character {character}, which readers do not see", help: "write the text without it" },
+  TS0602: { severity: "error", title: "draft reaches beyond its store", message: "the draft's {where} {what}", help: "a draft uses what the catalog has; write anything else into the catalog by hand" },
+  TS0603: { severity: "error", title: "collection not open to drafts", message: "the draft's {where} reads {what}, which is not open to drafts", help: "name a collection that builtin_defaults.collections of the connection lists or a tool of the catalog reads" },
+  TS0604: { severity: "error", title: "draft weakens isolation", message: "{subject}: {detail}", help: "add to the draft what the other tools have, or write the tool into the catalog by hand" },
+  TS0605: { severity: "error", title: "draft of this name is pending", message: "a draft named '{name}' is pending already", help: "choose another name, or wait until it is approved or rejected" },
+  TS0606: { severity: "warning", title: "text of a draft to read closely", message: "the draft's {where} has {what}: {excerpt}", help: "a model reads this text as it stands; approve it only if it describes the tool" },
+  TS0607: { severity: "error", title: "draft is not a tool", message: "{detail}", help: "a draft is the JSON of one tool, as `toolsrv schema` describes it" },
+  TS0608: { severity: "error", title: "draft cannot be added to the catalog", message: "{detail}", help: "add the tool by hand" },
+
   // ---- loading --------------------------------------------------------------------------------------------------
   VB0001: { severity: "warning", title: "unknown key", message: "unknown key '{key}'", help: "it is ignored; remove it or correct its name" },
   VB0002: { severity: "warning", title: "catalog format 1", message: "the catalog is in format 1; the current one is 2", help: "`toolsrv migrate {file} --from 1 --to 2 --write` converts it" },

@@ -4,7 +4,7 @@
  * (describe_collection, define_tool) come in this way, because they need the compiler, which the runtime must not know;
  * so do the fixtures of the conformance suites.
  */
-import type { Caller } from "./call.js";
+import type { Caller, CallServices } from "./call.js";
 import type { ToolDefinition, Validator } from "./params.js";
 import type { Json } from "./plan.js";
 
@@ -38,6 +38,8 @@ export type Severity = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface ExtraCall extends Caller {
   /** Aborts at the deadline too. */
   readonly signal: AbortSignal;
+  /** The stores of the program, opened on first use and shared with its other tools. */
+  readonly services: Pick<CallServices, "adapter">;
   /** Sent to clients that asked for it; `done` grows from call to call. */
   progress(done: number, total?: number, message?: string): void;
   /** A log message for the client, as far as the protocol lets it be sent. */

@@ -21,6 +21,8 @@ export interface ServeOptions {
   /** Browser origins that are answered beside loopback and the server's own, in the form that browsers send. */
   readonly allowOrigins: readonly string[];
   readonly metaTools: boolean;
+  /** Offer the tools that propose tools, whether or not the catalog does. */
+  readonly enableDefine: boolean;
   /** A client that asks for a later protocol version is answered with the newest that has a handshake. */
   readonly negotiate: boolean;
   /** The program that started the server states its callers, and lends its environment; only on stdio. */
@@ -76,6 +78,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     auth: readAuthFlags(text, http),
     allowOrigins: readOrigins(text("allow-origin")),
     metaTools: values["meta-tools"] !== false,
+    enableDefine: values["enable-define"] === true,
     negotiate: values["negotiate"] === true,
     embedded: readEmbedded(values["embedded"] === true, http),
     shutdownGraceMs: readSeconds(text("shutdown-grace-s")) * 1000,

@@ -27,7 +27,7 @@ import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js
 import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "../config/serve-options.js";
 import { createObservability, type Observability } from "./observability.js";
 import { routingOf, servedProjects } from "./projects.js";
-import { warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
+import { warnOfAuthoring, warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
 import { OWNER, serveStdio } from "./stdio/server.js";
 
 const TITLE = "toolsrv";
@@ -52,10 +52,12 @@ export async function run(projects: readonly Project[], argv: readonly string[],
       return EXIT.OK;
     }
     const options = serveOptions(flags);
+    if (options.enableDefine) throw new StartError("--enable-define needs the compiler, which a built server does not have; use: toolsrv serve TOOLS.yaml --enable-define");
     const { values, warnings } = readEnvFile(options.envFile);
     const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
     for (const warning of warnings) log.warn(envWarningText(options.envFile ?? "", warning));
     warnOfNodeEnvFile(argv, values, io.environment, log);
+    for (const { program } of projects) warnOfAuthoring(program, log);
     await log.flush();
     return await serveWith(projects, options, options.embedded ? withEnvironment(values, io.environment) : values, io);
   } catch (error) {

@@ -28,6 +28,12 @@ export function warnOfStart(program: Program, { auth, env, log, embedded = false
   warnOfFiles(program, connections, log);
 }
 
+/** The tools that propose tools need the compiler: a built server does without them and says so. */
+export function warnOfAuthoring({ catalog, settings, extra }: Program, log: Log): void {
+  if (settings.authoring?.define_tool !== true || extra !== undefined) return;
+  log.warn(`${catalog.file} has authoring.define_tool: a built server does not offer describe_collection and define_tool; toolsrv serve does`);
+}
+
 /** Unlike tenancy, which a header may satisfy, document access has no caller here to whom it would show a row. */
 function refuseDocumentAccess({ catalog, plans }: Program, auth: AuthOptions | null): void {
   const claims = new Set(Object.values(plans).flatMap((plan) => ("retrieve" in plan ? plan.retrieve : plan).document_acl?.rules ?? []).map(({ claim }) => `'${claim}'`));

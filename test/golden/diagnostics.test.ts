@@ -47,6 +47,14 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   VB4031: "a warning of a call's result",
   VE006: "a property of serving: test/serve/auth-flags.test.ts",
   POL000: "needs a program that is missing: test/phases/validate.test.ts",
+  TS0601: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0602: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0603: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0604: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0605: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0606: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0607: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0608: "about a draft, not a catalog: test/drafts/hostile.test.ts",
   TS0401: "needs a planner that loses a guard: test/proof/guard.test.ts",
 };
 

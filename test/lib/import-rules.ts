@@ -176,6 +176,12 @@ export const RULES: readonly Rule[] = [
     because: "feature rooms are pure logic beside the phases and know no command",
   },
   {
+    files: "generator/drafts/**", room: 2,
+    may: [ABI, SHARED, "generator/compile.ts", "generator/edit/**", "generator/diff/**", "generator/proof/stock-yaml.ts"],
+    mayTypes: ["runtime/adapters/adapter.ts"], packages: ["yaml"],
+    because: "drafts are judged by the compiler, diff and proof that judge the catalog itself; it knows no command and no transport",
+  },
+  {
     files: "generator/schema/**", room: 2,
     may: [ABI, SHARED, "generator/compile.ts", "generator/3-check/rule.ts", "generator/cli/command.ts", "generator/load/progress.ts", "generator/printers/print.ts", "runtime/adapters/*.ts"], mayLater: ["runtime/secrets/*.ts"], packages: ["zod"],
     because: "what stores say of their collections, and what a change of it means for tools",
@@ -199,7 +205,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{build,diff,edit,explain,load,migrate,printers,schema}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{build,diff,drafts,edit,explain,load,migrate,printers,schema}/**"],
     mayLater: ["generator/{5-emit,proof,isolation}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",

@@ -47,7 +47,6 @@ function ofSettings({ settings }: Resolved): readonly Finding[] {
       if (!SERVED.has(`${section}.${key}`)) findings.push({ what: `${section}.${key}`, path: [section, key] });
     }
   }
-  if (settings.authoring !== undefined) findings.push({ what: "authoring.define_tool", path: ["authoring", "define_tool"] });
   return findings;
 }
 

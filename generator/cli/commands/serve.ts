@@ -2,12 +2,18 @@
  * `toolsrv serve`: compiles catalogs in memory and hands the same programs to the runtime that `out/server.js` would
  * hand it. From there on the two are one.
  */
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
-import { compile, findPackages, readCatalog, readEnvFile } from "../../compile.js";
+import { systemProblem } from "../../../runtime/base/system-error.js";
+import { compile, findPackages, readCatalog, readEnvFile, type Compiled, type CompileOptions } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
+import { authoringTools } from "../../drafts/authoring.js";
+import { DraftsProblem } from "../../drafts/drafts-file.js";
+import { compiledBase } from "../../drafts/examine.js";
+import { draftsPath, expireDrafts } from "../../drafts/store.js";
+import { visible } from "../../drafts/untrusted.js";
 import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { programOf } from "../../program.js";
@@ -44,9 +50,6 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   }
 };
 
-/** Drafts are kept in the working directory. */
-const DRAFTS_FILE = "tools.drafts.yaml";
-
 /** The catalogs as something that can be watched and loaded again. */
 async function sourceOf(invocation: Invocation, io: Io, printed: Printed): Promise<ProgramSource> {
   const { watchFiles } = await import("../../../runtime/serve/watch.js");
@@ -54,7 +57,7 @@ async function sourceOf(invocation: Invocation, io: Io, printed: Printed): Promi
   const name = paths.map((path) => basename(path)).join(", ");
   return {
     name,
-    watch: (onChange) => watchFiles([...paths, join(io.cwd, DRAFTS_FILE)], onChange),
+    watch: (onChange) => watchFiles([...paths, draftsPath(io.cwd)], onChange),
     load: async () => ((await mayRead(paths, invocation.args, io)) ? (await load(invocation, io, printed)).projects : null),
   };
 }
@@ -81,17 +84,41 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     return { projects: null, env };
   }
   print(values.diagnostics, null, null, io, printed);
-  const compilations = together(await Promise.all(read.map(async (catalog) => {
-    const isInstalled = await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]);
-    return compile(catalog, { env, isInstalled });
-  })));
+  await expire(io);
+  const ways = await Promise.all(read.map(async (catalog): Promise<CompileOptions> => ({ env, isInstalled: await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]) })));
+  const compilations = together(read.map((catalog, index) => compile(catalog, ways[index])));
   for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
-  const projects = compilations.flatMap(({ value }, index): Project[] => {
-    const path = read[index]?.path;
-    if (value === null || path === undefined) return [];
-    return [{ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`) }) }];
+  const projects = compilations.flatMap(({ value, diagnostics }, index): Project[] => {
+    const catalog = read[index];
+    if (value === null || catalog === undefined) return [];
+    const mayDefine = mayAuthor(value, catalog.path, options["enable-define"] === true);
+    const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => compiledBase(catalog, ways[index] ?? {}, value, diagnostics) }) : undefined;
+    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra }) }];
   });
   return { projects: projects.length === args.length ? projects : null, env };
+}
+
+/**
+ * Whether describe_collection and define_tool are offered: where the flag or the catalog says so, and hardening lets it.
+ * @throws UsageError for the flag beside document access, which the catalog itself may not combine either
+ */
+function mayAuthor({ plans, checked }: Compiled, file: string, flag: boolean): boolean {
+  const { authoring, hardening } = plans.settings;
+  if ((!flag && authoring?.define_tool !== true) || hardening?.["disable_authoring"] === true) return false;
+  if (checked.documentAcl !== null) throw new UsageError(`--enable-define: ${file} has security.document_acl, and who proposes tools learns of fields without it; serve it without --enable-define`);
+  return true;
+}
+
+/** Old drafts expire. A drafts file that cannot be used is reported and keeps no catalog from being served. */
+async function expire({ host, cwd, stderr }: Io): Promise<void> {
+  try {
+    const count = await expireDrafts(host, cwd);
+    if (count > 0) stderr.write(`${count} draft${count === 1 ? "" : "s"} expired after 30 days\n`);
+  } catch (error) {
+    const problem = error instanceof DraftsProblem ? visible(error.message) : systemProblem(error);
+    if (problem === null) throw error;
+    stderr.write(`toolsrv serve: drafts: ${problem}\n`);
+  }
 }
 
 /** What was printed last about each file: a reload repeats no warning that has not changed. */
