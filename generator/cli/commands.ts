@@ -142,6 +142,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/introspect.js"),
   },
   {
+    name: "discover",
+    summary: "Propose draft tools from the schema of a connection's collections",
+    args: [CATALOG],
+    options: [CONNECTION, EXPERIMENTAL, COLLECTIONS, { name: "out", value: "FILE", help: "report to write (default tools.discovered.drafts.yaml)" }, ENV_FILE],
+    examples: ["toolsrv discover tools.yaml --connection main --experimental"],
+    writes: true,
+    load: () => import("./commands/discover.js"),
+  },
+  {
     name: "drift",
     summary: "Compare a schema export with the store, and name the tools that a change affects",
     args: [CATALOG, { name: "SCHEMA.json", required: true }],
@@ -221,4 +230,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["discover", "eval"];
+export const UNAVAILABLE: readonly string[] = ["eval"];

@@ -6,6 +6,9 @@
 import { z } from "zod";
 import type { FieldInfo } from "../../runtime/adapters/adapter.js";
 
+/** Rows that types are inferred from; fewer in a sample mean that it has all rows of the collection. */
+export const SAMPLE_ROWS = 200;
+
 /** A field as a schema export has it; keys in this order. */
 export interface SchemaField {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** The fields of a collection: what its store says, with what a sample of its rows adds. Pure. */
 import type { CollectionInfo, FieldInfo } from "../../runtime/adapters/adapter.js";
-import { inferFields, valuesByPath } from "../../runtime/adapters/infer.js";
+import { dtypeOf, valuesByPath } from "../../runtime/adapters/infer.js";
 import { compareText, type Row } from "../../runtime/abi/filter.js";
 import type { SchemaField } from "./export.js";
 
@@ -21,12 +21,12 @@ export interface FieldOptions {
 /** Sorted by path. A store's own type wins over a sampled one, unless the store has none. */
 export function fieldsOf({ fields }: CollectionInfo, rows: readonly Row[], options: FieldOptions): readonly SchemaField[] {
   const known = new Map(fields.map((field) => [field.path, field]));
-  const sampled = new Map(inferFields(rows, () => false).filter(({ path }) => known.has(path) || !isPrivate(path)).map((field) => [field.path, field]));
   const values = valuesByPath(rows);
-  return [...new Set([...known.keys(), ...sampled.keys()])].sort(compareText).map((path): SchemaField => {
-    const [own, seen] = [known.get(path), sampled.get(path)];
+  const sampled = [...values.keys()].filter((path) => known.has(path) || !isPrivate(path));
+  return [...new Set([...known.keys(), ...sampled])].sort(compareText).map((path): SchemaField => {
+    const own = known.get(path);
     const present = (values.get(path) ?? []).filter((value) => value !== null && value !== undefined);
-    const dtype = (own === undefined || own.dtype === "unknown" ? seen?.dtype : own.dtype) ?? "unknown";
+    const dtype = own === undefined || own.dtype === "unknown" ? dtypeOf(present) : own.dtype;
     const isHidden = options.redacted || isSecret(path, options.secret);
     return {
       path, dtype,

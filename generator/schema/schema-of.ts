@@ -3,11 +3,8 @@ import type { Adapter, CollectionInfo } from "../../runtime/adapters/adapter.js"
 import type { BackendName } from "../../runtime/abi/plan.js";
 import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
 import type { ResolvedTool } from "../ir.js";
-import type { NativeSchema, SchemaCollection, SchemaExport } from "./export.js";
+import { SAMPLE_ROWS, type NativeSchema, type SchemaCollection, type SchemaExport } from "./export.js";
 import { fieldsOf, type FieldOptions } from "./fields.js";
-
-/** Rows that types are inferred from. */
-const SAMPLE_ROWS = 200;
 
 export interface SchemaOptions {
   readonly redacted: boolean;

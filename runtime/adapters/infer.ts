@@ -38,7 +38,8 @@ export function valuesByPath(rows: readonly Row[], also: Iterable<string> = []):
   return values;
 }
 
-function dtypeOf(values: readonly unknown[]): FieldInfo["dtype"] {
+/** The type that nearly all values have; `values` without null. */
+export function dtypeOf(values: readonly unknown[]): FieldInfo["dtype"] {
   const most = (test: (value: unknown) => boolean): boolean => values.length > 0 && values.filter(test).length / values.length >= AGREED;
   if (most((value) => typeof value === "string")) {
     const texts = values.filter((value) => typeof value === "string");

@@ -104,6 +104,11 @@ export class Statements {
     this.#db = db;
   }
 
+  /** A statement that is not kept. */
+  once(sql: string): Database.Statement {
+    return this.#db.prepare(sql);
+  }
+
   get(sql: string): Database.Statement {
     const before = this.#prepared.get(sql);
     if (before !== undefined) {
