@@ -10,6 +10,7 @@ const GROUPS: readonly (readonly [string, string, RegExp])[] = [
   ["What can be compiled and run", "The catalog asks for what this version or its profile does not allow.", /^TS03/],
   ["Guards", "The compiler could not show that a filter always applies.", /^TS04/],
   ["Hosts", "Advice about the programs that show the tools to a model.", /^TS05/],
+  ["Drafts", "What a proposed tool may not have, or what its approver should read.", /^TS06/],
   ["Loading", "Versions, unknown keys, references and secrets.", /^VB[01]/],
   ["Tools, filters and queries", "A tool that would not work as written.", /^VB2/],
   ["Advice", "A tool that works, but not well.", /^VB3/],
