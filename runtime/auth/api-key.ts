@@ -9,17 +9,19 @@ import { digestText } from "./digest.js";
 import { bearerChallenge, resourceMetadataRoutes } from "./resource-metadata.js";
 import type { ApiKeyOptions, AuthParts, AuthService } from "./service.js";
 
-/** The keys of a server, by digest. */
+/** The keys of a server, by the digest of a header that presents one as most clients write it. */
 type KeyTable = ReadonlyMap<string, Principal>;
 
 /** @throws StartError when the keys file cannot be used. */
 export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthParts): Promise<AuthService> {
   const { keysFile, header, scheme, publicUrl } = options;
   // Digests depend on it, so that nobody can make one that is near another: the search among them takes no telling time.
-  const salt = randomBytes(16).toString("base64url");
-  const digest = (key: string): string => digestText(salt + key);
-  let table = tableOf(readAtStart(keysFile, log), digest);
-  const prefix = scheme === "none" ? null : { usual: `${scheme} `, lower: `${scheme.toLowerCase()} ` };
+  // Short, so that most keys fit with it into one block of the hash.
+  const salt = randomBytes(9).toString("base64url");
+  const prefix = scheme === "none" ? "" : `${scheme} `;
+  const digest = (sent: string): string => digestText(salt + sent);
+  const tabled = (keys: readonly ApiKey[]): KeyTable => new Map(keys.map(({ key, principal }) => [digest(prefix + key), principal]));
+  let table = tabled(readAtStart(keysFile, log));
   const missing = bearerChallenge(publicUrl, "missing", "an API key is required", "no key");
   const unknown = bearerChallenge(publicUrl, "invalid_token", "the API key is not valid", "unknown key");
   const repeated = bearerChallenge(publicUrl, "invalid_request", `the header ${header} is there more than once`, "several keys");
@@ -27,9 +29,11 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   const authenticate = (head: HttpHead): Authentication => {
     const sent = head.header(header);
     if (sent === "") return missing;
+    const known = table.get(digest(sent));
+    if (known !== undefined) return known;
     // No key has a comma: this is the list of several headers.
     if (sent.includes(",")) return repeated;
-    return table.get(digest(withoutScheme(sent, prefix))) ?? unknown;
+    return table.get(digest(asUsual(sent, prefix))) ?? unknown;
   };
   return {
     authenticator: { headers: [header], authenticate },
@@ -38,7 +42,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
     async reload() {
       try {
         const { keys, warnings } = readApiKeysAgain(keysFile);
-        table = tableOf(keys, digest);
+        table = tabled(keys);
         for (const warning of warnings) log.warn(warning);
         log.info("API keys were read again", { keys: keys.length });
       } catch (error) {
@@ -50,17 +54,10 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   };
 }
 
-/** A scheme and the space behind it, as clients write it and in lower case. */
-interface Prefix {
-  readonly usual: string;
-  readonly lower: string;
-}
-
-function withoutScheme(sent: string, prefix: Prefix | null): string {
-  if (prefix === null) return sent;
-  const { usual, lower } = prefix;
-  // The usual spelling first: changing the case of a text costs more.
-  return sent.startsWith(usual) || sent.slice(0, lower.length).toLowerCase() === lower ? sent.slice(lower.length).trimStart() : sent;
+/** A header with its scheme in another case, without one, or with several blanks behind it, as most clients write it. */
+function asUsual(sent: string, prefix: string): string {
+  const key = sent.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase() ? sent.slice(prefix.length).trimStart() : sent;
+  return prefix + key;
 }
 
 function readAtStart(file: string, log: AuthParts["log"]): readonly ApiKey[] {
@@ -72,8 +69,4 @@ function readAtStart(file: string, log: AuthParts["log"]): readonly ApiKey[] {
   }
   for (const warning of read.warnings) log.warn(warning);
   return read.keys;
-}
-
-function tableOf(keys: readonly ApiKey[], digestOfKey: (key: string) => string): KeyTable {
-  return new Map(keys.map(({ key, principal }) => [digestOfKey(key), principal]));
 }
