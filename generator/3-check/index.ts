@@ -26,10 +26,11 @@ import * as redaction from "./rules/redaction.js";
 import * as auth from "./rules/auth.js";
 import * as security from "./rules/security.js";
 import { reportProviders } from "./rules/providers.js";
+import * as tracing from "./rules/tracing.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, tracing, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

@@ -4,8 +4,10 @@ import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.js";
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
+import { SPAN_EXPORTERS, SPAN_PACKAGES } from "../../runtime/abi/tracing.js";
 import type { RateLimitPlan } from "../../runtime/abi/plan.js";
 import { type Env, fill } from "../../runtime/abi/references.js";
+import { isRecord } from "../../runtime/base/paths.js";
 import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
@@ -25,6 +27,7 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
   ...Object.values(DESCRIPTORS).flatMap(({ packages, variant }) => [...packages, ...(variant?.packages ?? [])]),
   ...Object.values(SECRET_SOURCES).flatMap(({ packages }) => packages),
   ...Object.values(LIMIT_PACKAGES).flat(),
+  ...Object.values(SPAN_PACKAGES).flat(),
   ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
 ])];
 
@@ -47,6 +50,10 @@ export function reportPackages({ connections, parsed, tools, settings }: Resolve
   const store = settings.security?.rate_limit?.store ?? "memory";
   const counting = missingOf(LIMIT_PACKAGES[store]);
   if (counting !== null) reporter.report("VB2019", { what: `security.rate_limit (store ${store})`, package: counting }, { path: ["security", "rate_limit", "store"] });
+  const tracing = settings.observability?.["tracing"];
+  const exporter = isRecord(tracing) ? SPAN_EXPORTERS.find((one) => one === tracing["exporter"]) : undefined;
+  const exporting = exporter === undefined ? null : missingOf(SPAN_PACKAGES[exporter]);
+  if (exporting !== null) reporter.report("VB2019", { what: `observability.tracing (exporter ${exporter})`, package: exporting }, { path: ["observability", "tracing"] });
   const seen = new Set<string>();
   for (const tool of tools) {
     const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];

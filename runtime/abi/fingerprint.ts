@@ -20,6 +20,16 @@ export function fingerprint(value: unknown): string {
   return `sha256:${sha256Hex(canonicalJson(value))}`;
 }
 
+/** The short id of a tool's plan in traces: 12 hex digits. */
+export function planId(plan: unknown): string {
+  return shortHash(fingerprint(plan));
+}
+
+/** The first 12 digits of a fingerprint. */
+export function shortHash(hash: string): string {
+  return hash.replace(/^sha256:/, "").slice(0, 12);
+}
+
 /** Hex digest of bytes, or of a text's UTF-8 bytes. */
 export function sha256Hex(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");

@@ -19,11 +19,18 @@ export interface CallLogOptions {
   readonly log: Log;
   readonly format: LogFormat;
   readonly scrub: Scrub;
+  /** The trace and the span that a line names: those of the caller by default, where it named any. */
+  readonly traceOf?: TraceOf;
 }
 
+export type TraceOf = (call: ObservedCall) => { readonly traceId: string; readonly spanId: string } | null;
+
+const CALLERS: TraceOf = ({ trace }) => trace;
+
 /** Writes ordinary ends at info, failures of stores and embedders at warn, and bugs with their stack at error. */
-export function createCallLog({ log, format, scrub }: CallLogOptions): CallObserver {
-  const line = lineWriter(format);
+export function createCallLog({ log, format, scrub, traceOf = CALLERS }: CallLogOptions): CallObserver {
+  const line = lineWriter(format, traceOf);
+  const fieldsOf = (call: ObservedCall): LogFields => callFields(call, traceOf(call));
   return {
     end(call, error) {
       const trouble = error === null ? null : troubleOf(error);
@@ -55,19 +62,15 @@ function latencyOf({ startedMs, endedMs }: ObservedCall): number {
   return Math.max(0, Math.round((endedMs - startedMs) * 10)) / 10;
 }
 
-function fieldsOf(call: ObservedCall): LogFields {
-  return { request_id: call.requestId, ...tracedFields(call), principal: nameOf(call.principal), tool: nameOf(call.tool), latency_ms: latencyOf(call), status: statusOf(call) };
-}
-
-function tracedFields({ trace }: ObservedCall): LogFields {
-  return trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId };
+function callFields(call: ObservedCall, trace: ReturnType<TraceOf>): LogFields {
+  return { request_id: call.requestId, ...(trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId }), principal: nameOf(call.principal), tool: nameOf(call.tool), latency_ms: latencyOf(call), status: statusOf(call) };
 }
 
 /**
  * Makes the line of an ordinary call. Written by hand, with the text of the second kept: this is done for every call of
  * a server, and a general writer costs several times as much.
  */
-function lineWriter(format: LogFormat): (call: ObservedCall) => string {
+function lineWriter(format: LogFormat, traceOf: TraceOf): (call: ObservedCall) => string {
   const isJson = format === "json";
   let second = Number.NaN;
   let prefix = "";
@@ -83,13 +86,15 @@ function lineWriter(format: LogFormat): (call: ObservedCall) => string {
   };
   if (!isJson) {
     return (call) => {
-      const { requestId, principal, tool, trace } = call;
+      const { requestId, principal, tool } = call;
+      const trace = traceOf(call);
       const traced = trace === null ? "" : ` trace_id=${trace.traceId} span_id=${trace.spanId}`;
       return `${timeOf(call)} INFO call request_id=${plain(requestId)}${traced} principal=${principal === null ? "null" : plain(nameOf(principal))} tool=${plain(nameOf(tool))} latency_ms=${latencyText(call)} status=${statusOf(call)}\n`;
     };
   }
   return (call) => {
-    const { requestId, principal, tool, trace } = call;
+    const { requestId, principal, tool } = call;
+    const trace = traceOf(call);
     const traced = trace === null ? "" : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
     return (
       `{"level":"info","ts":"${timeOf(call)}Z","request_id":${quoted(requestId)}${traced},"principal":${principal === null ? "null" : quoted(nameOf(principal))}` +

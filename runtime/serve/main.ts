@@ -2,7 +2,6 @@
  * The composition root: a compiled program becomes a server. `node out/server.js` and `toolsrv serve` both end here
  * and differ only in where the program comes from. The room puts the runtime together and knows no compiler.
  */
-import { createRequire } from "node:module";
 import type { Program } from "../abi/call.js";
 import { checkNativeModules } from "../adapters/native-modules.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
@@ -28,6 +27,7 @@ import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "../config
 import { createObservability, type Observability } from "./observability.js";
 import { routingOf, servedProjects } from "./projects.js";
 import { warnOfAuthoring, warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
+import { version } from "./version.js";
 import { OWNER, serveStdio } from "./stdio/server.js";
 
 const TITLE = "toolsrv";
@@ -233,11 +233,4 @@ function mayUseMetaTools(program: Program, options: ServeOptions): boolean {
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-/** Version of the package, found the same way from source and from dist/. */
-function version(): string {
-  const manifest: unknown = createRequire(import.meta.url)("toolsrv/package.json");
-  const value = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined;
-  return typeof value === "string" ? value : "unknown";
 }

@@ -13,7 +13,9 @@ import { createCallLog } from "../observe/call-log.js";
 import { createScrub, type LearnedSecrets } from "../observe/credentials.js";
 import type { Log, LogFormat } from "../observe/log.js";
 import { createMetrics, type Metrics } from "../observe/metrics.js";
+import type { SpanRecorder } from "../observe/spans/recorder.js";
 import type { ServeIo } from "./io.js";
+import { createSpanSource } from "./span-source.js";
 
 /** One kind of record, for all programs of a server. */
 export interface ObserverSource {
@@ -57,23 +59,28 @@ export interface ObservabilityOptions {
 export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
   const { log, wallNow } = options;
   const metrics = await metricsOf(options);
+  const spans = await createSpanSource(options);
   const sources = [...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
   return {
     metrics,
     observe(program, project) {
       const recorders = sources.flatMap((source) => source.observe(program, project) ?? []);
-      const observer = observeWith([...recorders, ...callLog(program, options)]);
+      const recorded = spans.record(program);
+      // Spans are the last to end: until then the others can ask for the span of a call.
+      const observer = observeWith([...recorders, ...callLog(program, options, recorded?.spanOf), ...(recorded === null ? [] : [recorded.observer])]);
       // Above info the log costs only the calls that fail.
-      return observer === null ? null : { observer, wallNow, failuresOnly: recorders.length === 0 && !log.enabled("info") };
+      return observer === null ? null : { observer, wallNow, failuresOnly: recorders.length === 0 && recorded === null && !log.enabled("info") };
     },
     async close() {
-      await Promise.all(sources.map((source) => source.close()));
+      await Promise.all([...sources, spans].map((source) => source.close()));
     },
   };
 }
 
-function callLog(program: Program, { log, logFormat, logCalls, env, learned }: ObservabilityOptions): readonly CallObserver[] {
-  return logCalls && log.enabled("error") ? [createCallLog({ log, format: logFormat, scrub: createScrub(program, env, learned) })] : [];
+function callLog(program: Program, { log, logFormat, logCalls, env, learned }: ObservabilityOptions, spanOf: SpanRecorder["spanOf"] | undefined): readonly CallObserver[] {
+  if (!logCalls || !log.enabled("error")) return [];
+  const scrub = createScrub(program, env, learned);
+  return [createCallLog({ log, format: logFormat, scrub, ...(spanOf === undefined ? {} : { traceOf: (call) => spanOf(call) ?? call.trace }) })];
 }
 
 async function metricsOf({ projects, transport, log }: ObservabilityOptions): Promise<Metrics | null> {

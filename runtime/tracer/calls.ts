@@ -3,7 +3,7 @@
  * embedder or a store and for each step of a pipeline. A run's id in the trace is the id in the logs.
  */
 import type { Program } from "../abi/call.js";
-import { fingerprint } from "../abi/fingerprint.js";
+import { planId as planIdOf, shortHash } from "../abi/fingerprint.js";
 import type { CallObserver, CallOutcome, ObservedCall, ObservedStep } from "../abi/observer.js";
 import type { ToolPlan } from "../abi/plan.js";
 import { argumentRules, type KeptArguments } from "../observe/arguments.js";
@@ -28,7 +28,6 @@ interface OpenCall {
 }
 
 const SUMMARY_ARGS = 300;
-const HASH_DIGITS = 12;
 
 /** An observer that emits events; it neither waits nor throws, as its sink. */
 export function createCallRecorder(options: CallRecorderOptions): CallObserver {
@@ -92,11 +91,11 @@ interface Identity {
 
 /** What a plan is found by; the same for all calls of a tool. */
 function identify(plan: ToolPlan | null, catalog: Program["catalog"]): Identity {
-  const planId = plan === null ? null : fingerprint(plan).replace(/^sha256:/, "").slice(0, HASH_DIGITS);
+  const planId = plan === null ? null : planIdOf(plan);
   const read = plan === null || plan.kind === "meta" ? null : plan.kind === "pipeline" ? plan.retrieve : plan;
   const connection = read?.connection ?? (plan?.kind === "meta" ? plan.connection : null);
   const version = catalog.version ?? null;
-  const hash = catalog.hash.replace(/^sha256:/, "").slice(0, HASH_DIGITS);
+  const hash = shortHash(catalog.hash);
   const tags = [`catalog:${hash}`, ...(version === null ? [] : [`version:${version}`]), ...(connection === null ? [] : [`connection:${connection}`]), ...(planId === null ? [] : [`plan:${planId}`])];
   return {
     planId, tags,

@@ -25,7 +25,7 @@ test("what the runtime cannot do is refused, never ignored", () => {
     [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
     [TOOL.replace("required: true", "embedding: local/acme-model"), "tools[0].query.embedding"],
     [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
-    [`${TOOL}observability: { tracing: { enabled: true } }\n`, "observability.tracing"],
+    [`${TOOL}observability: { audit: { enabled: true } }\n`, "observability.audit"],
     [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
   ];
   for (const [text, path] of table) {

@@ -23,7 +23,7 @@ interface Finding {
 }
 
 /** Settings that a server keeps to. */
-const SERVED: ReadonlySet<string> = new Set(["security.auth", "security.rbac", "security.rate_limit", "observability.metrics"]);
+const SERVED: ReadonlySet<string> = new Set(["security.auth", "security.rbac", "security.rate_limit", "observability.metrics", "observability.tracing"]);
 
 /** Reports what can't be executed for the target (TS0301, TS0303). */
 export function reportUnsupported(catalog: Resolved, target: Target, reporter: Reporter): void {
