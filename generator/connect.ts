@@ -4,9 +4,10 @@
  */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ConnectionHealth, Envelope } from "../runtime/abi/call.js";
+import type { ConnectionHealth, Envelope, Program } from "../runtime/abi/call.js";
 import type { ToolDefinition } from "../runtime/abi/params.js";
 import { tenancyOf } from "../runtime/abi/stated-caller.js";
+import type { Observability } from "../runtime/serve/observability.js";
 import { callerOf, type CallContext, type CallOptions } from "./call-context.js";
 import { compile as compileSource, readCatalog, readEnvFile } from "./compile.js";
 import { locateAll, type Locatable } from "./diagnostics.js";
@@ -118,7 +119,9 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
   const read = await readSource(source, options, host);
   const { plans } = compileRead(read);
   const { createEngine } = await import("../runtime/call/engine.js");
-  const engine = createEngine(programOf(plans, { base: read.base }), { env: read.env, now: () => host.monotonic() });
+  const program = programOf(plans, { base: read.base });
+  const observability = await observabilityOf(program, read);
+  const engine = createEngine(program, { env: read.env, now: () => host.monotonic(), observing: observability?.observe(program, read.file.path) ?? null });
   const roleClaim = plans.settings.security?.rbac?.role_claim;
   const mayCall = (tool: string, context: CallContext): boolean => engine.access.refusal(tool, callerOf(context, undefined, roleClaim).principal) === null;
   let closed = false;
@@ -135,9 +138,17 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
     async close() {
       closed = true;
       await engine.close();
+      await observability?.close();
     },
     hardened: plans.settings.hardening !== undefined,
   };
+}
+
+/** `null` for a catalog without a word on it, which loads none of the code. */
+async function observabilityOf(program: Program, { file, env }: Read): Promise<Observability | null> {
+  if (program.settings.observability === undefined) return null;
+  const { observeLibrary } = await import("../runtime/serve/observability.js");
+  return observeLibrary(program, env, file.path);
 }
 
 /** Models write null for what they do not give; whatever is no object is left to the validator. */

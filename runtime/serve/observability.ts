@@ -10,11 +10,11 @@ import { META_TOOLS } from "../call/meta-tools.js";
 import type { Observing } from "../call/observe.js";
 import type { TraceOption } from "../config/serve-options.js";
 import { createCallLog } from "../observe/call-log.js";
-import { createScrub, type LearnedSecrets } from "../observe/credentials.js";
-import type { Log, LogFormat } from "../observe/log.js";
+import { createScrub, LearnedSecrets } from "../observe/credentials.js";
+import { createLog, type Log, type LogFormat } from "../observe/log.js";
 import { createMetrics, type Metrics } from "../observe/metrics.js";
 import type { SpanRecorder } from "../observe/spans/recorder.js";
-import type { ServeIo } from "./io.js";
+import { processIo, type ServeIo } from "./io.js";
 import { createSpanSource } from "./span-source.js";
 
 /** One kind of record, for all programs of a server. */
@@ -110,4 +110,13 @@ async function traceSource({ trace: option, projects, name, log, logFormat, io }
   const trace = await startCallTrace({ option, routes: projects[0]?.program.trace, io, log, logFormat });
   if (trace === null) return [];
   return [{ observe: (program, project) => trace.observe(program, projects.length === 1 ? name : `${name}/${project}`), close: () => trace.close() }];
+}
+
+/** The observers of a program that the library calls in its own process: what its catalog asks for, and no log of calls. */
+export async function observeLibrary(program: Program, env: ReadonlyMap<string, string>, name: string): Promise<Observability> {
+  const io = processIo(new AbortController().signal);
+  return createObservability({
+    projects: [{ name, program }], name, env, log: createLog({ format: "text", level: "warn", write: io.note }), logFormat: "text", logCalls: false,
+    transport: null, trace: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now(),
+  });
 }

@@ -157,8 +157,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/{connect,call-context,index}.ts", room: 0,
-    may: [ABI, SHARED, "generator/{compile,program,connect,call-context}.ts", "generator/frameworks/toolset.ts"], mayLater: ["runtime/call/engine.ts"], packages: [],
-    because: "the library compiles and calls; it knows no command and no transport",
+    may: [ABI, SHARED, "generator/{compile,program,connect,call-context}.ts", "generator/frameworks/toolset.ts"], mayLater: ["runtime/call/engine.ts", "runtime/serve/observability.ts"], packages: [],
+    because: "the library compiles, calls and observes its calls; it knows no command and no transport",
   },
   {
     files: "generator/frameworks/**", room: 2, may: [ABI, SHARED, "generator/{connect,call-context}.ts"],
