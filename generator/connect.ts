@@ -118,10 +118,29 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
   const host = nodeHost();
   const read = await readSource(source, options, host);
   const { plans } = compileRead(read);
+  return connectPlans(plans, { base: read.base, env: read.env, observed: true, now: () => host.monotonic() });
+}
+
+/** What running plans needs of the machine. */
+export interface PlanWorld {
+  /** Folder of the catalog. */
+  readonly base: URL;
+  /** Values of references. */
+  readonly env: ReadonlyMap<string, string>;
+  /** Variables of the process, for providers of credentials; those of `env` when absent. */
+  readonly environment?: { readonly [name: string]: string | undefined };
+  /** Record calls as the catalog's observability says; commands that try a catalog out do not. */
+  readonly observed?: boolean;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+}
+
+/** Makes compiled plans callable: the second half of `connect`, also for commands that have compiled a catalog already. */
+export async function connectPlans(plans: Plans, { base, observed = false, ...world }: PlanWorld): Promise<Connection> {
   const { createEngine } = await import("../runtime/call/engine.js");
-  const program = programOf(plans, { base: read.base });
-  const observability = await observabilityOf(program, read);
-  const engine = createEngine(program, { env: read.env, now: () => host.monotonic(), observing: observability?.observe(program, read.file.path) ?? null });
+  const program = programOf(plans, { base });
+  const observability = observed ? await observabilityOf(program, world.env) : null;
+  const engine = createEngine(program, { ...world, observing: observability?.observe(program, program.catalog.file) ?? null });
   const roleClaim = plans.settings.security?.rbac?.role_claim;
   const mayCall = (tool: string, context: CallContext): boolean => engine.access.refusal(tool, callerOf(context, undefined, roleClaim).principal) === null;
   let closed = false;
@@ -145,10 +164,10 @@ export async function connect(source: CatalogSource, options: CatalogOptions = {
 }
 
 /** `null` for a catalog without a word on it, which loads none of the code. */
-async function observabilityOf(program: Program, { file, env }: Read): Promise<Observability | null> {
+async function observabilityOf(program: Program, env: Read["env"]): Promise<Observability | null> {
   if (program.settings.observability === undefined) return null;
   const { observeLibrary } = await import("../runtime/serve/observability.js");
-  return observeLibrary(program, env, file.path);
+  return observeLibrary(program, env, program.catalog.file);
 }
 
 /** Models write null for what they do not give; whatever is no object is left to the validator. */

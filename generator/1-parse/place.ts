@@ -22,6 +22,8 @@ export class Place {
   constructor(
     readonly reporter: Reporter,
     private readonly origin: Origin,
+    /** What a message calls the whole file. */
+    private readonly root = "the catalog",
   ) {}
 
   /** Runs `work` one key further down. */
@@ -47,12 +49,12 @@ export class Place {
   /** The key a message names: the last word of the path, with its index. */
   name(): string {
     const start = this.path.findLastIndex((key) => typeof key === "string");
-    return this.path.length === 0 ? "the catalog" : formatPath(this.path.slice(Math.max(start, 0)));
+    return this.path.length === 0 ? this.root : formatPath(this.path.slice(Math.max(start, 0)));
   }
 
   /** The mapping a message names. */
   where(): string {
-    return this.path.length === 0 ? "the catalog" : `'${formatPath(this.path)}'`;
+    return this.path.length === 0 ? this.root : `'${formatPath(this.path)}'`;
   }
 
   /** The scalar here as it is written; null where there is none, or when the file was asked too often. */

@@ -25,8 +25,8 @@ export interface Shaped {
  * Checks `value`; problems go to the reporter. Keys that have no usable value are left out of the result, entries of
  * lists become null, so that what is left is as the schema says and keeps its paths.
  */
-export function checkShape(schema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } }, value: unknown, reporter: Reporter, origin = NO_ORIGIN): Shaped {
-  const walker = new Walker(schema.definitions, new Place(reporter, origin));
+export function checkShape(schema: SchemaNode & { readonly definitions: { readonly [name: string]: SchemaNode } }, value: unknown, reporter: Reporter, origin = NO_ORIGIN, root = "the catalog"): Shaped {
+  const walker = new Walker(schema.definitions, new Place(reporter, origin, root));
   const result = walker.value(schema, value);
   return { value: result === BROKEN ? null : result, broken: walker.broken };
 }

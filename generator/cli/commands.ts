@@ -151,6 +151,31 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/discover.js"),
   },
   {
+    name: "eval",
+    summary: "Run scenarios through the path of applications, or propose some",
+    args: [CATALOG, { name: "SCENARIOS.yaml", required: false }],
+    options: [
+      EXPERIMENTAL,
+      { name: "out", value: "FILE", help: "report to write (default toolsrv-eval.json), or the file of proposals" },
+      { name: "junit", value: "FILE", help: "also write JUnit XML" },
+      { name: "update", help: "record what the scenarios return as the baseline" },
+      { name: "baseline", value: "FILE", help: "baseline to compare with (default SCENARIOS.baseline.json)" },
+      { name: "strict", help: "exit 1 where a result differs from the baseline" },
+      { name: "model", value: "NAME", help: "model that chooses tools for the requests, or script:FILE" },
+      { name: "model-url", value: "URL", help: "API of the model, one that speaks chat completions: https://HOST/v1" },
+      { name: "model-key", value: "NAME", help: "variable of the env file with its key (default TOOLSRV_MODEL_API_KEY)" },
+      { name: "host-profile", value: "NAME", help: "whose tools/list the model sees: plain, compiled, prefixed or oldest (default plain)" },
+      { name: "name", value: "NAME", help: "name of the server, for --host-profile prefixed" },
+      { name: "ask-all", help: "ask the model again where the baseline has its choice" },
+      { name: "generate", help: "propose scenarios from samples of the collections" },
+      { name: "confusion", help: "find tools that are nearly alike, and propose requests that tell them apart" },
+      ENV_FILE,
+    ],
+    examples: ["toolsrv eval tools.yaml scenarios.yaml --experimental --junit eval.xml", "toolsrv eval tools.yaml --generate --experimental"],
+    writes: true,
+    load: () => import("./commands/eval.js"),
+  },
+  {
     name: "drift",
     summary: "Compare a schema export with the store, and name the tools that a change affects",
     args: [CATALOG, { name: "SCHEMA.json", required: true }],
@@ -228,6 +253,3 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/trace.js"),
   },
 ];
-
-/** Commands of the specification that this version does not have. */
-export const UNAVAILABLE: readonly string[] = ["eval"];

@@ -6,7 +6,7 @@ import sade from "sade";
 import { systemProblem } from "../../runtime/base/system-error.js";
 import { UsageError } from "./command.js";
 import type { CommandSpec, Invocation, Io } from "./command.js";
-import { COMMANDS, UNAVAILABLE } from "./commands.js";
+import { COMMANDS } from "./commands.js";
 import { EXIT } from "./exit.js";
 import { interruptedCode, isReaderGone, processIo } from "./io.js";
 import { packageVersion } from "./package.js";
@@ -15,10 +15,10 @@ import { carriedName, readWords } from "./words.js";
 
 /** Runs the command line `argv` (without node and script) and returns the exit code. Never throws. */
 export async function run(argv: readonly string[], io: Io, commands: readonly CommandSpec[] = COMMANDS): Promise<number> {
-  const words = readWords(argv, commands, UNAVAILABLE);
+  const words = readWords(argv, commands);
   switch (words.kind) {
     case "help":
-      io.stdout.write(words.spec === null ? programHelp(commands, UNAVAILABLE, io.stdout.columns) : commandHelp(words.spec, io.stdout.columns));
+      io.stdout.write(words.spec === null ? programHelp(commands, io.stdout.columns) : commandHelp(words.spec, io.stdout.columns));
       return EXIT.OK;
     case "version":
       io.stdout.write(`toolsrv ${packageVersion()}\n`);

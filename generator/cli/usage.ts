@@ -4,7 +4,7 @@ import type { ArgSpec, CommandSpec, OptionSpec } from "./command.js";
 const GLOBAL_OPTIONS: readonly OptionSpec[] = [{ name: "help", help: "show this and exit" }];
 
 /** `toolsrv --help`. */
-export function programHelp(commands: readonly CommandSpec[], unavailable: readonly string[], columns: number): string {
+export function programHelp(commands: readonly CommandSpec[], columns: number): string {
   return [
     "Compile a declarative tool catalog into a reviewable MCP server, and run it.",
     "",
@@ -22,8 +22,6 @@ export function programHelp(commands: readonly CommandSpec[], unavailable: reado
       ],
       columns,
     ),
-    "",
-    wrap(`Not available in this version: ${unavailable.join(", ")}.`, columns, ""),
     "",
   ].join("\n");
 }

@@ -22,27 +22,26 @@ export function carriedName(option: string): string {
 }
 
 /** Reads the arguments after the program's name. Never throws. */
-export function readWords(argv: readonly string[], commands: readonly CommandSpec[], unavailable: readonly string[]): Words {
+export function readWords(argv: readonly string[], commands: readonly CommandSpec[]): Words {
   const [first, ...rest] = argv.filter((word, i) => word !== "--debug" || argv.slice(0, i).includes("--"));
   const debug = rest.length + (first === undefined ? 0 : 1) < argv.length;
   if (first === undefined) return { kind: "usage", spec: null, message: "no command given" };
   if (first === "--help" || first === "-h") return { kind: "help", spec: null };
   if (first === "--version" || first === "-v") return { kind: "version" };
   if (first.startsWith("-")) return { kind: "usage", spec: null, message: `the command comes first, before ${first}` };
-  if (first === "help") return readHelp(rest[0], commands, unavailable);
+  if (first === "help") return readHelp(rest[0], commands);
   const spec = commands.find((entry) => entry.name === first);
-  if (spec === undefined) return { kind: "usage", spec: null, message: unknownCommand(first, commands, unavailable) };
+  if (spec === undefined) return { kind: "usage", spec: null, message: unknownCommand(first, commands) };
   return readCommandWords(spec, rest, debug);
 }
 
-function readHelp(topic: string | undefined, commands: readonly CommandSpec[], unavailable: readonly string[]): Words {
+function readHelp(topic: string | undefined, commands: readonly CommandSpec[]): Words {
   if (topic === undefined) return { kind: "help", spec: null };
   const spec = commands.find((entry) => entry.name === topic);
-  return spec === undefined ? { kind: "usage", spec: null, message: unknownCommand(topic, commands, unavailable) } : { kind: "help", spec };
+  return spec === undefined ? { kind: "usage", spec: null, message: unknownCommand(topic, commands) } : { kind: "help", spec };
 }
 
-function unknownCommand(word: string, commands: readonly CommandSpec[], unavailable: readonly string[]): string {
-  if (unavailable.includes(word)) return `'${word}' is not available in this version`;
+function unknownCommand(word: string, commands: readonly CommandSpec[]): string {
   return `unknown command '${word}'${didYouMean(word, commands.map((entry) => entry.name))}`;
 }
 

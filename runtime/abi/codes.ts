@@ -123,6 +123,11 @@ export const CODES = defineCodes({
   TS0607: { severity: "error", title: "draft is not a tool", message: "{detail}", help: "a draft is the JSON of one tool, as `toolsrv schema` describes it" },
   TS0608: { severity: "error", title: "draft cannot be added to the catalog", message: "{detail}", help: "add the tool by hand" },
 
+  // ---- scenarios of evals --------------------------------------------------------------------------------------
+  TS0701: { severity: "error", title: "scenario names no tool of the catalog", message: "there is no tool '{name}' in {catalog}", help: "name one of its tools" },
+  TS0702: { severity: "error", title: "scenario tests nothing", message: "{what}", help: "a scenario has a call with expectations, or a request with an expected tool" },
+  TS0703: { severity: "error", title: "scenario name used twice", message: "the name '{name}' is that of an earlier scenario too", help: "reports and baselines know scenarios by their names; rename one of the two" },
+
   // ---- loading --------------------------------------------------------------------------------------------------
   VB0001: { severity: "warning", title: "unknown key", message: "unknown key '{key}'", help: "it is ignored; remove it or correct its name" },
   VB0002: { severity: "warning", title: "catalog format 1", message: "the catalog is in format 1; the current one is 2", help: "`toolsrv migrate {file} --from 1 --to 2 --write` converts it" },

@@ -192,6 +192,11 @@ export const RULES: readonly Rule[] = [
     because: "proposes drafts from a schema; what it proposes is compiled before it is written",
   },
   {
+    files: "generator/eval/**", room: 2,
+    may: [ABI, SHARED, "generator/{connect,program}.ts", "generator/1-parse/{shape,schema-node,yaml}.ts", "generator/cli/command.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: ["yaml", "zod"],
+    because: "scenarios run through the library's connection, and a model sees the list that the server sends",
+  },
+  {
     files: "generator/isolation/**", room: 2,
     may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: [],
     because: "the probe calls a compiled program as a client would, and takes what it demands from the proof's reading of the catalog",
@@ -210,7 +215,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,program,projects}.ts", "generator/{build,diff,discover,drafts,edit,explain,load,migrate,printers,schema}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,connect,program,projects}.ts", "generator/{build,diff,discover,drafts,edit,eval,explain,load,migrate,printers,schema}/**"],
     mayLater: ["generator/{5-emit,proof,isolation}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",

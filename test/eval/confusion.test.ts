@@ -1,0 +1,57 @@
+/** Pairs of tools that a model may confuse, and the requests that tell them apart. */
+import assert from "node:assert/strict";
+import type { ToolDefinition } from "../../runtime/abi/params.js";
+import { hashText } from "../../runtime/embed/local/hashing.js";
+import { confusedPairs, confusionScenarios, type EmbedTexts } from "../../generator/eval/confusion.js";
+import { suite } from "../lib/suite.js";
+
+const test = suite("eval/confusion");
+
+const embed: EmbedTexts = (texts) => Promise.resolve(texts.map((text) => hashText(text, 256)));
+const tool = (name: string, description: string, args: readonly string[] = []): ToolDefinition => ({
+  name, title: name, description, inputSchema: { type: "object", properties: Object.fromEntries([...args, "limit"].map((arg) => [arg, { type: "string", description: `The ${arg}.` }])) },
+} as unknown as ToolDefinition);
+
+const ORDERS = tool("search_orders", "Search the orders of customers by their texts. Use when the user asks about orders that were paid.", ["customer", "state"]);
+const RETURNS = tool("search_returns", "Search the orders of customers by their texts. Use when the user asks about orders that came back.", ["customer", "state"]);
+const WEATHER = tool("forecast", "Tells tomorrow's temperature at an airport.", ["airport"]);
+
+test("tools that nearly say the same are a pair, others are not", async () => {
+  const pairs = await confusedPairs([ORDERS, WEATHER, RETURNS], embed);
+  assert.deepEqual(pairs.map(({ a, b }) => [a, b]), [["search_orders", "search_returns"]]);
+  assert.ok((pairs[0]?.likeness ?? 0) > 0.6 && (pairs[0]?.parts.parameters ?? 0) > 0.9);
+  assert.deepEqual(pairs[0]?.only, { a: ["were", "paid"], b: ["came", "back"] });
+});
+
+test("each side of a pair has a scenario whose request is what only its description says", async () => {
+  const scenarios = confusionScenarios(await confusedPairs([ORDERS, RETURNS], embed), [ORDERS, RETURNS]);
+  assert.deepEqual(scenarios, [
+    { name: "search_orders, not search_returns", request: "orders that were paid", expected_tool: "search_orders", forbidden_tools: ["search_returns"] },
+    { name: "search_returns, not search_orders", request: "orders that came back", expected_tool: "search_returns", forbidden_tools: ["search_orders"] },
+  ]);
+});
+
+test("two tools with one description are a pair that no request can tell apart", async () => {
+  const twin = { ...ORDERS, name: "search_orders_2" };
+  const pairs = await confusedPairs([ORDERS, twin], embed);
+  assert.equal(pairs[0]?.parts.description, 1);
+  assert.deepEqual(confusionScenarios(pairs, [ORDERS, twin]), []);
+});
+
+test("words that most descriptions share make no pair", async () => {
+  const tools = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"].map((word) => tool(word, `Use this tool when the user asks a question about ${word}.`));
+  assert.deepEqual(await confusedPairs(tools, embed), []);
+});
+
+test("300 tools are compared in 5 s of processor time, the likest pairs first and no more than 200", async () => {
+  const tools = Array.from({ length: 300 }, (_, n) => tool(`search_topic_${n}`, `Search the documents of department ${n % 30} about topic ${n}, newest first. Use when the user asks for them.`, ["query", `field_${n}`, "state"]));
+  const before = process.cpuUsage();
+  const pairs = await confusedPairs(tools, embed);
+  const { user, system } = process.cpuUsage(before);
+  const seconds = (user + system) / 1e6;
+  assert.ok(seconds < 5, `${seconds} s`);
+  assert.equal(pairs.length, 200);
+  assert.ok(pairs.every(({ likeness }, index) => index === 0 || likeness <= (pairs[index - 1]?.likeness ?? 0)));
+}, { timeoutMs: 60_000 });
+
+test.run();
