@@ -913,14 +913,14 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "prompt": {
           "description": "hosted: text of the request, with {variants} and {query}."
         },
+        "timeout_s": {
+          "description": "hosted, http: seconds one request may take."
+        },
         "url": {
           "description": "http: another name of base_url."
         },
         "headers": {
           "description": "http: headers of each request."
-        },
-        "timeout_s": {
-          "description": "http: seconds one request may take."
         }
       }
     },
@@ -1283,7 +1283,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
       "default": {},
       "properties": {
         "base_url": {
-          "description": "http: address that documents are posted to; required."
+          "description": "http: address that documents are posted to; required. hosted_alt: address of the API; Cohere's when absent."
         },
         "url": {
           "description": "http: another name of base_url."
@@ -1295,7 +1295,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "description": "http: sent as Authorization: Bearer. hosted_alt."
         },
         "timeout_s": {
-          "description": "http: seconds one request may take."
+          "description": "http, hosted_alt: seconds one request may take."
         },
         "model": {
           "description": "cross_encoder: the model, where rerank.model is empty."

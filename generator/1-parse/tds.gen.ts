@@ -1123,6 +1123,12 @@ export interface ExpandConfig {
     [k: string]: unknown;
   };
   /**
+   * hosted, http: seconds one request may take.
+   */
+  timeout_s?: {
+    [k: string]: unknown;
+  };
+  /**
    * http: another name of base_url.
    */
   url?: {
@@ -1132,12 +1138,6 @@ export interface ExpandConfig {
    * http: headers of each request.
    */
   headers?: {
-    [k: string]: unknown;
-  };
-  /**
-   * http: seconds one request may take.
-   */
-  timeout_s?: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
@@ -1330,7 +1330,7 @@ export interface ProjectStep {
  */
 export interface RerankConfig {
   /**
-   * http: address that documents are posted to; required.
+   * http: address that documents are posted to; required. hosted_alt: address of the API; Cohere's when absent.
    */
   base_url?: {
     [k: string]: unknown;
@@ -1354,7 +1354,7 @@ export interface RerankConfig {
     [k: string]: unknown;
   };
   /**
-   * http: seconds one request may take.
+   * http, hosted_alt: seconds one request may take.
    */
   timeout_s?: {
     [k: string]: unknown;

@@ -179,6 +179,10 @@ function recordingServices(program: Program, env: Env, { guard, route, named }: 
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };
       return { provider, model, dims: dims ?? null, embed: async (texts) => texts.map(() => new Float32Array(dims ?? SOME_DIMS)) };
     },
+    // Only the store's own queries are shown; the phrases that a provider would add are asked in the same way.
+    expander: async () => ({ phrases: async () => [] }),
+    reranker: async () => ({ order: async (_query, documents) => documents.map((_, index) => index) }),
+    degraded: () => undefined,
     explain: () => null,
     now: () => 0,
     guard,

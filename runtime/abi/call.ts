@@ -4,12 +4,13 @@
  */
 import type { TraceContext } from "../base/traceparent.js";
 import type { AdapterModule, ReadRequest, Route } from "../adapters/adapter.js";
+import type { Code } from "./codes.js";
 import type { ToolError } from "./errors.js";
 import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
-import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RateLimitPlan, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
+import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, ExpandPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RateLimitPlan, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
 import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
@@ -59,6 +60,14 @@ export interface StepWatch {
 export interface CallServices {
   adapter(connection: string): Promise<import("../adapters/adapter.js").Adapter>;
   embedder(name: string): Promise<import("../embed/embedder.js").Embedder>;
+  /** The expander of a plan's query. */
+  expander(plan: ExpandPlan): Promise<import("../expand/expander.js").Expander>;
+  reranker(plan: RerankPlan): Promise<import("../rerank/reranker.js").Reranker>;
+  /**
+   * Takes what came of a step that a call can do without: `null`, or why it failed. `part` of a plan tells whose step it
+   * is, so that a provider that stays down is logged once.
+   */
+  degraded(part: object, code: Code, error: unknown): void;
   /** Pure native form of a request, for debug output; the connection must have been opened. */
   explain(connection: string, request: ReadRequest): Json;
   /** Milliseconds from the clock that `startedMs` was read from. */

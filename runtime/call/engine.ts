@@ -1,5 +1,6 @@
 /** A program made runnable: what transports, `toolsrv test` and the library hold. */
 import type { CallEnd, Caller, ConnectionHealth, Engine, Program } from "../abi/call.js";
+import type { Code } from "../abi/codes.js";
 import { isBackendError, isToolError, ToolError, toolError } from "../abi/errors.js";
 import { createAccess } from "../access/rbac.js";
 import { Deadline } from "../limits/deadline.js";
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly environment?: { readonly [name: string]: string | undefined };
   /** Takes each credential that a provider returned, so that a log can hide it. */
   readonly learned?: (secret: string) => void;
+  /** Takes the first failure of query expansion or reranking, for the log; none by default. */
+  readonly degraded?: (code: Code, error: unknown) => void;
   /** Counters of rate limits, when they live longer than this engine; own ones by default, closed with it. */
   readonly limits?: LimitStores;
   /** The observer of the calls; none by default. */
@@ -40,7 +43,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
   const now = options.now ?? (() => performance.now());
   const filled = fillProgram(program, options.env);
-  const services = createServices(program, filled, { now, variable: (name) => options.env.get(name) || options.environment?.[name] || undefined, learned: options.learned ?? (() => undefined) });
+  const services = createServices(program, filled, { now, variable: (name) => options.env.get(name) || options.environment?.[name] || undefined, learned: options.learned ?? (() => undefined), degraded: options.degraded ?? (() => undefined) });
   const limits = options.limits ?? createLimitStores({ now });
   const rateLimit = rateLimitOf(program, filled, limits);
   const access = createAccess(program.settings.security?.rbac);

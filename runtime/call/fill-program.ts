@@ -4,10 +4,13 @@ import { ToolError } from "../abi/errors.js";
 import { comparesInstants, toList, type Filter } from "../abi/filter.js";
 import { INSTANT_FORM, parseInstant } from "../base/instant.js";
 import type { Route } from "../adapters/adapter.js";
-import type { ConnectionPlan, EmbeddingPlan, Guard, Json, RoutePlan, ToolPlan } from "../abi/plan.js";
+import type { ConnectionPlan, EmbeddingPlan, Guard, Json, RerankPlan, RoutePlan, ToolPlan } from "../abi/plan.js";
 import { fill, hasReferences, type Env } from "../abi/references.js";
 
 type Open = Pick<Program, "connections" | "embeddings" | "settings" | "plans">;
+
+type ProviderConfig = NonNullable<RerankPlan["config"]>;
+type Filled = { readonly [key: string]: Json };
 
 export type FilledConnection = ConnectionPlan & { readonly settings: { readonly [key: string]: Json } };
 
@@ -20,6 +23,8 @@ export interface FilledProgram {
   guard(guard: Guard): Filter;
   /** A route of any plan of the program. */
   route(route: RoutePlan): Route;
+  /** The `config` of a provider of any plan of the program. */
+  config(config: ProviderConfig): Filled;
 }
 
 /**
@@ -39,7 +44,7 @@ export function fillProgram(program: Open, env: Env): FilledProgram {
   }
   const guard = open.length === 0 ? (part: Guard) => part as Filter : filler<Guard, Filter>(env, checkDates);
   for (const part of Object.values(program.plans).flatMap(guardsOf)) guard(part);
-  return { connections, embeddings, settings, guard, route: filler<RoutePlan, Route>(env) };
+  return { connections, embeddings, settings, guard, route: filler<RoutePlan, Route>(env), config: filler<ProviderConfig, Filled>(env) };
 }
 
 /** Filled by content, once for each part: a handler may hold another copy of the plan than the program does. */

@@ -218,6 +218,9 @@ function observedServices(program: Program, services: CallServices, watch: Watch
     async embedder(name) {
       return observedEmbedder(await services.embedder(name), watch);
     },
+    expander: services.expander,
+    reranker: services.reranker,
+    degraded: services.degraded,
     explain: (connection, request) => services.explain(connection, request),
     now: services.now,
     guard: services.guard,

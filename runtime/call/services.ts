@@ -6,9 +6,12 @@ import type { Secrets } from "../secrets/secrets.js";
 import type { SecretWorld } from "../secrets/source.js";
 import type { CallServices, Program } from "../abi/call.js";
 import { BackendError } from "../abi/errors.js";
-import type { Json } from "../abi/plan.js";
+import type { Code } from "../abi/codes.js";
+import type { ExpandPlan, Json, RerankPlan } from "../abi/plan.js";
 import { fileURLToPath } from "node:url";
 import type { Embedder } from "../embed/embedder.js";
+import type { Expander } from "../expand/expander.js";
+import type { Reranker } from "../rerank/reranker.js";
 import type { FilledConnection, FilledProgram } from "./fill-program.js";
 
 /** What `createServices` returns beyond what calls may reach. */
@@ -25,6 +28,8 @@ export interface ServicesOptions {
   readonly variable: (name: string) => string | undefined;
   /** Takes each credential that was fetched, so that the log can hide it. */
   readonly learned: (secret: string) => void;
+  /** Takes the first failure of a step that calls can do without, and no more until it has worked again. */
+  readonly degraded: (code: Code, error: unknown) => void;
 }
 
 /** Opens nothing yet. A failed open is forgotten, so that the next call tries again. */
@@ -32,7 +37,7 @@ export function createServices(program: Program, filled: FilledProgram, options:
   const explaining = new Map<string, (request: ReadRequest) => Json>();
   const parts = new WeakMap<object, unknown>();
 
-  const adapters = openOnce(async (connection): Promise<Adapter> => {
+  const adapters = openOnce(async (connection: string): Promise<Adapter> => {
     const plan = program.connections[connection];
     const load = plan === undefined ? undefined : program.adapters[plan.backend];
     if (plan === undefined || load === undefined) throw new BackendError("unsupported", plan?.backend ?? "unknown", `connection '${connection}' has no adapter in this program`);
@@ -47,18 +52,31 @@ export function createServices(program: Program, filled: FilledProgram, options:
   let loading: Promise<Secrets> | null = null;
   /** Most programs fetch no credentials, and load none of this. */
   const secrets = (): Promise<Secrets> => (loading ??= import("../secrets/secrets.js").then(({ createSecrets }) => createSecrets(worldOf(options), options.now)));
-  const models = openOnce(async (name): Promise<Embedder> => {
+  const models = openOnce(async (name: string): Promise<Embedder> => {
     const plan = filled.embeddings[name];
     if (plan === undefined) throw new BackendError("unsupported", "embed", `embedding '${name}' is not in this program`);
     const { openEmbedder } = await import("../embed/table.js");
     return openEmbedder({ ...plan, config: plan.config ?? {} }, { base: fileURLToPath(program.base) });
   });
   // Texts of queries repeat.
-  const embedders = openOnce(async (name): Promise<Embedder> => (await import("../embed/table.js")).withCache(await models.get(name)));
+  const embedders = openOnce(async (name: string): Promise<Embedder> => (await import("../embed/table.js")).withCache(await models.get(name)));
+
+  const expanders = openOnce(async (plan: ExpandPlan): Promise<Expander> => (await import("../expand/table.js")).openExpander({ ...plan, config: filled.config(plan.config ?? {}) }));
+  const rerankers = openOnce(async (plan: RerankPlan): Promise<Reranker> => (await import("../rerank/table.js")).openReranker({ ...plan, config: filled.config(plan.config ?? {}) }, { base: fileURLToPath(program.base) }));
+  const failing = new WeakSet<object>();
 
   return {
     adapter: adapters.get,
     embedder: embedders.get,
+    expander: expanders.get,
+    reranker: rerankers.get,
+    degraded(part, code, error) {
+      if (error === null) failing.delete(part);
+      else if (!failing.has(part)) {
+        failing.add(part);
+        options.degraded(code, error);
+      }
+    },
     model: models.get,
     explain(connection, request): Json {
       return explaining.get(connection)?.(request) ?? null;
@@ -99,8 +117,8 @@ async function openWithSecrets(plan: FilledConnection, adapter: AdapterModule, w
   });
 }
 
-function openOnce<T>(open: (name: string) => Promise<T>): { get(name: string): Promise<T>; all(): readonly Promise<T>[] } {
-  const opened = new Map<string, Promise<T>>();
+function openOnce<K, T>(open: (name: K) => Promise<T>): { get(name: K): Promise<T>; all(): readonly Promise<T>[] } {
+  const opened = new Map<K, Promise<T>>();
   return {
     get(name) {
       const before = opened.get(name);

@@ -4,8 +4,11 @@
  */
 import type { ExpandProvider } from "../abi/plan.js";
 import type { ProviderDescriptor } from "../abi/provider.js";
+import type { ExpanderModule } from "./expander.js";
 
 export interface ExpandDescriptor extends ProviderDescriptor<ExpandProvider> {
+  /** The expander; absent where this version has none, or where none is needed. */
+  readonly load?: () => Promise<{ readonly expander: ExpanderModule }>;
   /** Whether it adds variants; where not, a plan has no expansion. */
   readonly expands: boolean;
 }

@@ -4,6 +4,7 @@
  */
 import type { Program } from "../abi/call.js";
 import { checkNativeModules } from "../adapters/native-modules.js";
+import { CODES, type Code } from "../abi/codes.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
 import { projectName, type Project } from "../abi/projects.js";
 import type { Routing } from "../access/project.js";
@@ -104,7 +105,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {
     const observing = observability.observe(served, project);
-    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate, embedded: options.embedded });
+    return createMcpServer({ engine: createEngine(served, { env, environment: io.environment, learned: (secret) => learned.add(secret), degraded: (code, error) => logDegraded(log, code, error), now: io.now, observing, limits, metaTools: mayUseMetaTools(served, options) }), info, log, negotiate: options.negotiate, embedded: options.embedded });
   };
   try {
     const { http: address, auth: flags } = options;
@@ -233,4 +234,10 @@ function mayUseMetaTools(program: Program, options: ServeOptions): boolean {
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Query expansion or reranking stopped working; calls go on without it. */
+function logDegraded(log: Log, code: Code, error: unknown): void {
+  if (isBackendError(error)) log.warn(CODES[code].message, { code, backend: error.backend, kind: error.kind, cause: error.message });
+  else log.warn(CODES[code].message, { code, cause: error instanceof Error && error.name === "TimeoutError" ? "no answer in the time that the call has for it" : "unexpected error" });
 }

@@ -93,8 +93,12 @@ test("a program for another ABI is refused", () => {
 });
 
 test("a plan that needs what cannot be run is refused with the program", () => {
-  const plans = { t: { ...things, rerank: { provider: "http", model: "m", retrieve_k: 5 } } } as const;
-  assert.throws(() => createEngine(program({ plans }), { env }), /tool 't' needs rerank/);
+  // A plan that another version made.
+  const other = "oracle" as unknown as "http";
+  const rerank = { t: { ...things, rerank: { provider: other, model: "m", retrieve_k: 5 } } } as const;
+  assert.throws(() => createEngine(program({ plans: rerank }), { env }), /tool 't' needs rerank by 'oracle'/);
+  const expand = { t: { ...things, query: { arg: "query", required: false, embedding: "default", mode: "dense", expand: { provider: other, variants: 2 } } } } as const;
+  assert.throws(() => createEngine(program({ plans: expand }), { env }), /tool 't' needs query.expand by 'oracle'/);
 });
 
 test("a printed handler type-checks against its schema and runs like the generic one", async () => {

@@ -39,7 +39,7 @@ export const RULES: readonly Rule[] = [
     because: "pure helpers that know no other room",
   },
   {
-    files: "runtime/abi/*.ts", room: 2, may: ["runtime/base/*.ts"], mayTypes: ["runtime/adapters/adapter.ts", "runtime/embed/embedder.ts"], packages: ["zod"],
+    files: "runtime/abi/*.ts", room: 2, may: ["runtime/base/*.ts"], mayTypes: ["runtime/adapters/adapter.ts", "runtime/{embed/embedder,expand/expander,rerank/reranker}.ts"], packages: ["zod"],
     because: "what the compiler and the runtime share",
   },
   {
@@ -88,8 +88,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "runtime/call/**", room: 2,
-    may: [ABI, "runtime/adapters/{adapter,capabilities}.ts", "runtime/embed/embedder.ts", "runtime/{access,limits,observe}/**"],
-    mayLater: ["runtime/embed/table.ts", "runtime/secrets/*.ts"],
+    may: [ABI, "runtime/adapters/{adapter,capabilities}.ts", "runtime/{embed/embedder,expand/expander,rerank/reranker}.ts", "runtime/{access,limits,observe}/**"],
+    mayLater: ["runtime/{embed,expand,rerank}/table.ts", "runtime/secrets/*.ts"],
     packages: ["zod"],
     because: "a call knows interfaces, never a concrete backend, transport or mcp",
   },

@@ -61,6 +61,18 @@ test("without limits nothing is counted", async () => {
   assert.ok((await all(times(100, () => () => call("find")))).every((said) => said === "ok"));
 });
 
+test("llm limits count calls that expand a query, whether or not the provider answers", async () => {
+  const expand = { provider: "http", variants: 2, config: { base_url: "http://127.0.0.1:1" } } as const;
+  const plans: PlanTable = { ...PLANS, widen: { kind: "search", ...read, query: { ...query, expand } } };
+  const { call } = served({ per_principal: { llm_requests_per_minute: 2 } }, { plans });
+  const text = { query: "words" };
+  assert.deepEqual(await all(times(3, () => () => call("widen", ann, text))), ["ok", "ok", "60 s"]);
+  assert.deepEqual(await all([() => call("widen", ann), () => call("widen", ann, { query: "" }), () => call("find", ann, text)]), ["ok", "ok", "ok"], "calls that expand nothing");
+  assert.equal(await call("widen", bob, text), "ok");
+  const shared = served({ global: { llm_requests_per_minute: 1 } }, { plans });
+  assert.deepEqual(await all([() => shared.call("widen", ann, text), () => shared.call("widen", bob, text)]), ["ok", "60 s"]);
+});
+
 test("all callers share the global limit, however many they are", async () => {
   const { call } = served({ global: { requests_per_minute: 3 } });
   const many = Array.from({ length: 10 }, (_, n) => () => call("list", caller({ id: `caller-${n}` })));

@@ -22,9 +22,8 @@ test("a store without an adapter is refused where it would be served, and nowher
 
 test("what the runtime cannot do is refused, never ignored", () => {
   const table: readonly (readonly [string, string])[] = [
-    [TOOL.replace("required: true", "expand: { enabled: true, provider: http }"), "tools[0].query.expand"],
     [TOOL.replace("required: true", "embedding: local/acme-model"), "tools[0].query.embedding"],
-    [`${TOOL}    rerank: { enabled: true }\n`, "tools[0].rerank"],
+    [`${TOOL}    rerank: { enabled: true, provider: cross_encoder }\n`, "tools[0].rerank"],
     [`${TOOL}observability: { audit: { enabled: true } }\n`, "observability.audit"],
     [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
   ];

@@ -7,6 +7,7 @@ import type { PipelinePlan, PipelineStep } from "../../abi/plan.js";
 import { bindLimit } from "../steps/bind.js";
 import type { ExprScope } from "./expression.js";
 import { redactRows } from "../steps/redact.js";
+import { rerankRows } from "../steps/rerank.js";
 import { search } from "../steps/search.js";
 import { needsAllRows, runStep } from "./steps.js";
 
@@ -24,12 +25,15 @@ const WIDENING = 3;
 export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallArgs, call: CallContext): Promise<CallRows> {
   const requested = bindLimit(plan.limit, args);
   const { max_candidates: most, overfetch_factor: factor } = plan.retrieve;
+  const { rerank } = plan;
   const ordering = plan.steps.some(needsAllRows);
   // Without a ranking, the first candidates are any candidates: to sort or group them, all are needed.
-  let k = ordering && bound.text === null ? most : Math.min(requested * factor, most);
+  let k = ordering && bound.text === null ? most : Math.min(Math.max(requested * factor, bound.text === null ? 0 : (rerank?.retrieve_k ?? 0)), most);
   for (let attempt = 1; ; attempt++) {
     const found = await search({ ...bound, limit: k }, call);
-    const rows = runSteps(plan, await redactRows(found.rows, plan.output, call), args, call);
+    const redacted = await redactRows(found.rows, plan.output, call);
+    const ranked = rerank === undefined || bound.text === null ? redacted : await rerankRows(rerank, redacted, bound.text, call);
+    const rows = runSteps(plan, ranked, args, call);
     const exhausted = found.rows.length < k;
     if (exhausted || rows.length >= requested || k >= most) {
       const cutShort = !exhausted && (rows.length < requested || (ordering && bound.text === null));

@@ -4,6 +4,9 @@ import type { BoundRead, CallContext, CallRows } from "../../abi/call.js";
 import { isBackendError, ToolError } from "../../abi/errors.js";
 import type { Row } from "../../abi/filter.js";
 import type { Json, QueryPlan, RoutePlan } from "../../abi/plan.js";
+import { expandText, mergeRows } from "./expand.js";
+import { redactRows } from "./redact.js";
+import { rerankRows } from "./rerank.js";
 
 /** Weight of the dense part in hybrid mode where the catalog says nothing. */
 const DEFAULT_ALPHA = 0.5;
@@ -36,25 +39,42 @@ export async function count(bound: BoundRead, call: CallContext): Promise<CallRo
 }
 
 async function searchText(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
+  const { rerank } = bound.plan;
+  const found = await searchVariants(rerank === undefined ? bound : { ...bound, limit: Math.max(bound.limit, rerank.retrieve_k) }, query, text, call);
+  if (rerank === undefined) return found;
+  const { output } = bound.plan;
+  const rows = output === undefined ? found.rows : await redactRows(found.rows, output, call);
+  return { ...found, rows: (await rerankRows(rerank, rows, text, call)).slice(0, bound.limit), redacted: true };
+}
+
+/** The rows nearest to the query, or to any of its variants. */
+async function searchVariants(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
   const { signal } = call;
-  const [adapter, embedded] = await Promise.all([call.services.adapter(bound.plan.connection), embedText(query.embedding, text, call)]);
+  const texts = query.expand === undefined ? [text] : await expandText(query, text, call);
+  const [adapter, embedded] = await Promise.all([call.services.adapter(bound.plan.connection), embedTexts(query.embedding, texts, call)]);
+  const requests = texts.map((variant, index) => searchRequest(bound, query, variant, embedded.vectors[index] ?? null, embedded.by, call));
+  const found = await Promise.all(requests.map((request) => adapter.search(request, signal)));
+  const merged = mergeRows(found.map(({ rows }) => rows), bound.limit);
+  const rows = query.min_score === undefined ? merged : aboveScore(merged, query.min_score);
+  const explained = requests.map((request) => explain(bound, call, () => ({ search: request })));
+  return toCallRows({ rows, exact: found.every(({ exact }) => exact) }, query.mode, explained.length === 1 ? (explained[0] ?? null) : call.debug ? explained : null);
+}
+
+function searchRequest(bound: BoundRead, query: QueryPlan, text: string, vector: Float32Array | null, embeddedBy: string, call: CallContext): SearchRequest {
   const route = routeOf(bound.plan, call);
-  const request: SearchRequest = {
+  return {
     collection: bound.collection,
-    vector: embedded.vector,
+    vector,
     text,
     mode: query.mode,
     alpha: query.alpha ?? DEFAULT_ALPHA,
     filter: bound.filter,
     limit: bound.limit,
     fields: fieldsHint(bound, call),
-    embeddedBy: embedded.by,
+    embeddedBy,
     ...(query.ef === undefined ? {} : { ef: query.ef }),
     ...(route === undefined ? {} : { route }),
   };
-  const found = await adapter.search(request, signal);
-  const rows = query.min_score === undefined ? found.rows : aboveScore(found.rows, query.min_score);
-  return toCallRows({ rows, exact: found.exact }, query.mode, explain(bound, call, () => ({ search: request })));
 }
 
 async function fetchRows(bound: BoundRead, call: CallContext): Promise<CallRows> {
@@ -79,13 +99,13 @@ function aboveScore(rows: readonly Row[], minScore: number): readonly Row[] {
   return rows.filter(({ _score }) => typeof _score !== "number" || _score >= minScore);
 }
 
-async function embedText(name: string, text: string, call: CallContext): Promise<{ readonly vector: Float32Array; readonly by: string }> {
+async function embedTexts(name: string, texts: readonly string[], call: CallContext): Promise<{ readonly vectors: readonly Float32Array[]; readonly by: string }> {
   const { signal } = call;
   try {
     const embedder = await call.services.embedder(name);
-    const [vector] = await embedder.embed([text], signal);
-    if (vector === undefined) throw new ToolError("embedding_error", `embedding provider '${embedder.provider}' returned no vector`);
-    return { vector, by: `${embedder.provider}/${embedder.model}` };
+    const vectors = await embedder.embed(texts, signal);
+    if (vectors.length !== texts.length) throw new ToolError("embedding_error", `embedding provider '${embedder.provider}' returned ${vectors.length} vectors for ${texts.length} texts`);
+    return { vectors, by: `${embedder.provider}/${embedder.model}` };
   } catch (error) {
     if (!isBackendError(error)) throw error;
     throw new ToolError("embedding_error", error.message, {}, { cause: error });
@@ -95,7 +115,8 @@ async function embedText(name: string, text: string, call: CallContext): Promise
 /** Top-level keys that projection will read. */
 function fieldsHint(bound: BoundRead, call: CallContext): readonly string[] | null {
   const fields = bound.plan.output?.fields;
-  if (fields === undefined) return null;
+  // A reranker reads the text of a record, whether or not it is returned.
+  if (fields === undefined || bound.plan.rerank !== undefined) return null;
   return call.services.once(fields, () => [...new Set(fields.map((field) => field.split(".")[0] ?? field))]);
 }
 

@@ -1,6 +1,8 @@
 /** The descriptor of the expansion provider `http`: any service that answers phrases. Pure. */
 import type { ExpandDescriptor } from "../descriptor.js";
 
+export const TIMEOUT_S = 30;
+
 export const descriptor: ExpandDescriptor = {
   name: "http",
   aliases: [],
@@ -10,11 +12,12 @@ export const descriptor: ExpandDescriptor = {
     url: { default: null, use: "endpoint", meaning: "another name of base_url" },
     headers: { default: null, use: "secrets", meaning: "headers of each request" },
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
-    timeout_s: { default: 30, use: "option", meaning: "seconds one request may take" },
+    timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
   needs: [["base_url", "url"]],
   defaultModel: null,
   packages: () => [],
-  runs: () => false,
+  runs: () => true,
+  load: () => import("./index.js"),
   expands: true,
 };

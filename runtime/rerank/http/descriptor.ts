@@ -1,6 +1,8 @@
 /** The descriptor of the reranker `http`: any service that orders documents. Pure. */
 import type { RerankDescriptor } from "../descriptor.js";
 
+export const TIMEOUT_S = 30;
+
 export const descriptor: RerankDescriptor = {
   name: "http",
   aliases: [],
@@ -10,10 +12,11 @@ export const descriptor: RerankDescriptor = {
     url: { default: null, use: "endpoint", meaning: "another name of base_url" },
     headers: { default: null, use: "secrets", meaning: "headers of each request" },
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
-    timeout_s: { default: 30, use: "option", meaning: "seconds one request may take" },
+    timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
   needs: [["base_url", "url"]],
   defaultModel: "rerank-english-v3.0",
   packages: () => [],
-  runs: () => false,
+  runs: () => true,
+  load: () => import("./index.js"),
 };
