@@ -25,7 +25,6 @@ test("what the runtime cannot do is refused, never ignored", () => {
     [TOOL.replace("required: true", "embedding: local/acme-model"), "tools[0].query.embedding"],
     [`${TOOL}    rerank: { enabled: true, provider: cross_encoder }\n`, "tools[0].rerank"],
     [`${TOOL}observability: { audit: { enabled: true } }\n`, "observability.audit"],
-    [`${TOOL}authoring: { define_tool: true }\n`, "authoring.define_tool"],
   ];
   for (const [text, path] of table) {
     for (const target of ["serve", "build"] as const) {
