@@ -672,6 +672,15 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
       "additionalProperties": true,
       "default": {},
       "properties": {
+        "model_dir": {
+          "description": "local: folder of a model in ONNX form (config.json, tokenizer.json, onnx/model.onnx), relative to the catalog; nothing is downloaded."
+        },
+        "dtype": {
+          "description": "local: which file of the model is used: fp32 is onnx/model.onnx, q8 is onnx/model_quantized.onnx."
+        },
+        "pooling": {
+          "description": "local: how a sentence model makes one vector of a text: mean or cls."
+        },
         "query_prefix": {
           "description": "local, hosted, hosted_cloud, http, hosted_alt: text put before each query, as some models want it (query: )."
         },
@@ -1296,6 +1305,12 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         },
         "timeout_s": {
           "description": "http, hosted_alt: seconds one request may take."
+        },
+        "model_dir": {
+          "description": "cross_encoder: folder of a model in ONNX form (config.json, tokenizer.json, onnx/model.onnx), relative to the catalog; nothing is downloaded."
+        },
+        "dtype": {
+          "description": "cross_encoder: which file of the model is used: fp32 is onnx/model.onnx, q8 is onnx/model_quantized.onnx."
         },
         "model": {
           "description": "cross_encoder: the model, where rerank.model is empty."

@@ -527,6 +527,24 @@ export interface EmbeddingObject {
  */
 export interface EmbeddingConfig {
   /**
+   * local: folder of a model in ONNX form (config.json, tokenizer.json, onnx/model.onnx), relative to the catalog; nothing is downloaded.
+   */
+  model_dir?: {
+    [k: string]: unknown;
+  };
+  /**
+   * local: which file of the model is used: fp32 is onnx/model.onnx, q8 is onnx/model_quantized.onnx.
+   */
+  dtype?: {
+    [k: string]: unknown;
+  };
+  /**
+   * local: how a sentence model makes one vector of a text: mean or cls.
+   */
+  pooling?: {
+    [k: string]: unknown;
+  };
+  /**
    * local, hosted, hosted_cloud, http, hosted_alt: text put before each query, as some models want it (query: ).
    */
   query_prefix?: {
@@ -1357,6 +1375,18 @@ export interface RerankConfig {
    * http, hosted_alt: seconds one request may take.
    */
   timeout_s?: {
+    [k: string]: unknown;
+  };
+  /**
+   * cross_encoder: folder of a model in ONNX form (config.json, tokenizer.json, onnx/model.onnx), relative to the catalog; nothing is downloaded.
+   */
+  model_dir?: {
+    [k: string]: unknown;
+  };
+  /**
+   * cross_encoder: which file of the model is used: fp32 is onnx/model.onnx, q8 is onnx/model_quantized.onnx.
+   */
+  dtype?: {
     [k: string]: unknown;
   };
   /**

@@ -11,7 +11,7 @@ export function providersPage(): string {
   const lengths = Object.values(EMBEDDERS).flatMap(({ name, dims }) => Object.entries(dims).map(([model, length]) => [code(model), name, String(length)]));
   return [
     HEADER,
-    "# Providers\n\nWho turns texts into vectors, puts rows in a better order, and rewrites queries. Catalogs with a provider or a model that this version cannot run are refused at build (TS0301).\n",
+    "# Providers\n\nWho turns texts into vectors, puts rows in a better order, and rewrites queries. Catalogs whose provider lacks a setting that it needs are refused at build (TS0252). [How they are used](../embedding.md).\n",
     section("Embedding: `defaults.embedding`, `query.embedding`", Object.values(EMBEDDERS)),
     "\n### Vector lengths that are known\n\nOther models need `dims`.\n\n",
     table(["model", "provider", "length"], lengths),
@@ -34,25 +34,22 @@ function credentials(): string {
   ].join("");
 }
 
-type Described = ProviderDescriptor<string> & { readonly builtIn?: readonly string[] };
+type Described = ProviderDescriptor<string>;
 
 function section(title: string, descriptors: readonly Described[]): string {
   const rows = descriptors.map((one) => {
     const { name, aliases, summary, defaultModel } = one;
-    return [code(name), aliases.map(code).join(" ") || "–", cell(summary), defaultModel === null ? "–" : code(defaultModel), runsText(one), needsText(one)];
+    return [code(name), aliases.map(code).join(" ") || "–", cell(summary), defaultModel === null ? "–" : code(defaultModel), requiredText(one), needsText(one)];
   });
   const settings = descriptors.flatMap(({ name, settings: own }) => Object.entries(own).map(([key, { default: value, use, meaning }]) => [
     code(name), code(key), value === null ? "" : code(JSON.stringify(value)), use === "secret" || use === "secrets" ? "yes" : "", cell(meaning ?? ""),
   ]));
-  return `\n## ${title}\n\n${table(["provider", "older names", "what it is", "default model", "runs in this version", "needs the package"], rows)}\nKeys of its \`config\`:\n\n${table(["provider", "key", "default", "secret", "meaning"], settings)}`;
+  return `\n## ${title}\n\n${table(["provider", "older names", "what it is", "default model", "needs", "needs the package"], rows)}\nKeys of its \`config\`:\n\n${table(["provider", "key", "default", "secret", "meaning"], settings)}`;
 }
 
-/** Models are asked about by name: those that the descriptor itself names. */
-function runsText({ defaultModel, builtIn = [], runs }: Described): string {
-  const names = [defaultModel ?? "", ...builtIn];
-  const run = names.filter(runs);
-  if (run.length === 0) return "no";
-  return run.length === names.length ? "yes" : run.map(code).join(" ");
+/** Settings that the default model needs. */
+function requiredText({ defaultModel, needs }: Described): string {
+  return needs(defaultModel ?? "").map((keys) => keys.map(code).join(" or ")).join(", ") || "–";
 }
 
 function needsText({ defaultModel, packages }: Described): string {

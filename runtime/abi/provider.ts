@@ -13,14 +13,12 @@ export interface ProviderDescriptor<Name extends string> {
   readonly summary: string;
   /** Keys of its `config`. */
   readonly settings: { readonly [key: string]: Setting };
-  /** Keys of `config` without which it cannot be asked: of each list, one. */
-  readonly needs: readonly (readonly string[])[];
+  /** Keys of `config` without which the model cannot be asked: of each list, one. */
+  readonly needs: (model: string) => readonly (readonly string[])[];
   /** Model where the catalog names none; null where the provider takes no model. */
   readonly defaultModel: string | null;
   /** npm packages that a model needs beyond what toolsrv installs, in the order they are installed. */
   readonly packages: (model: string) => readonly string[];
-  /** Whether this version can run the model; catalogs with others are refused at build. */
-  readonly runs: (model: string) => boolean;
 }
 
 /** The provider that a catalog calls by its name or an older one; undefined for any other text. */

@@ -12,8 +12,7 @@ export async function loadPackage<T>(name: string, backend: BackendName, base: s
     return await loadOptionalPackage<T>(name, base, find);
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    const { isMissing, message, cause } = error;
-    throw new BackendError("setup", backend, isMissing ? `${backend} needs the package ${name}, which is not installed; run: npm i ${name}` : message, { cause });
+    throw new BackendError("setup", backend, `${backend}: ${error.message}`, { cause: error.cause });
   }
 }
 

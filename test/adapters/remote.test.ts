@@ -55,7 +55,7 @@ test("a package that is missing is named with the command that installs it; one 
   const missing = Object.assign(new Error("Cannot find package 'pg' imported from /secret/folder"), { code: "ERR_MODULE_NOT_FOUND" });
   const error: unknown = await loadPackage("no-such-client", "pgvector", "/nowhere", () => Promise.reject(missing)).catch((reason: unknown) => reason);
   assert.ok(isBackendError(error));
-  assert.deepEqual([error.kind, error.retryable, error.message], ["setup", false, "pgvector needs the package no-such-client, which is not installed; run: npm i no-such-client"]);
+  assert.deepEqual([error.kind, error.retryable, error.message], ["setup", false, "pgvector: the package no-such-client is not installed; run: npm i no-such-client"]);
   const broken: unknown = await loadPackage("pg", "pgvector", "/nowhere", () => Promise.reject(new SyntaxError("in /secret/folder"))).catch((reason: unknown) => reason);
   assert.ok(isBackendError(broken));
   assert.match(broken.message, /^the package pg cannot be loaded on Node \d+/);

@@ -79,19 +79,18 @@ test("no name means two providers of one room", () => {
 });
 
 test("what a descriptor runs opens, with the length it states; the rest is refused", async () => {
-  for (const { name, defaultModel, dims, runs, needs } of Object.values(EMBEDDERS)) {
+  for (const { name, defaultModel, dims, needs } of Object.values(EMBEDDERS)) {
     for (const model of new Set([defaultModel, ...Object.keys(dims)])) {
-      const config = Object.fromEntries(needs.map(([key = ""]) => [key, key === "api_key" ? "k" : "https://models.example.com"]));
+      const config = Object.fromEntries(needs(model).map(([key = ""]) => [key, key === "api_key" ? "k" : key === "model_dir" ? "no-such-folder" : "https://models.example.com"]));
       const opening = openEmbedder({ provider: name, model, config, ...(dims[model] === undefined ? {} : { dims: dims[model] }) });
-      if (runs(model)) assert.equal((await opening).dims, dims[model] ?? null, `${name}/${model}`);
-      else await assert.rejects(opening, { name: "BackendError", kind: "unsupported" }, `${name}/${model}`);
+      if ("model_dir" in config) await assert.rejects(opening, { name: "BackendError", kind: "setup" }, `${name}/${model}`);
+      else assert.equal((await opening).dims, dims[model] ?? null, `${name}/${model}`);
     }
   }
 });
-
 test("built-in models run, need no package, and the smallest is what load falls back to", () => {
   assert.deepEqual(BUILT_IN_EMBEDDINGS, ["local/hashing-256", "local/hashing-512", "local/hashing-1024"]);
-  for (const { builtIn, runs, packages, inProcess } of Object.values(EMBEDDERS)) assert.ok(builtIn.every((model) => inProcess && runs(model) && packages(model).length === 0));
+  for (const { builtIn, needs, packages, inProcess } of Object.values(EMBEDDERS)) assert.ok(builtIn.every((model) => inProcess && needs(model).length === 0 && packages(model).length === 0));
   assert.deepEqual(SMALLEST_EMBEDDING, { provider: "local", model: "hashing-256", dims: 256 });
 });
 

@@ -39,7 +39,7 @@ test("case, accents and compatibility forms make no difference", () => {
 
 test("the model name decides the dimensions; others are refused with the names there are", async () => {
   assert.equal((await openEmbedder({ provider: "local", model: "hashing-1024", config: {} })).dims, 1024);
-  await assert.rejects(openEmbedder({ provider: "local", model: "toString", config: {} }), /'toString' is not available; the built-in models are hashing-256/);
+  await assert.rejects(openEmbedder({ provider: "local", model: "toString", config: {} }), /'toString' needs config.model_dir.*; the built-in models are hashing-256/);
   await assert.rejects(openEmbedder({ provider: "other", model: "m", config: {} }), /provider 'other' is not available/);
   await assert.rejects(openEmbedder({ provider: "constructor", model: "m", config: {} }), /provider 'constructor' is not available/);
 });

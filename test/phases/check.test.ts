@@ -22,8 +22,6 @@ test("a store without an adapter is refused where it would be served, and nowher
 
 test("what the runtime cannot do is refused, never ignored", () => {
   const table: readonly (readonly [string, string])[] = [
-    [TOOL.replace("required: true", "embedding: local/acme-model"), "tools[0].query.embedding"],
-    [`${TOOL}    rerank: { enabled: true, provider: cross_encoder }\n`, "tools[0].rerank"],
     [`${TOOL}observability: { audit: { enabled: true } }\n`, "observability.audit"],
   ];
   for (const [text, path] of table) {
@@ -45,7 +43,7 @@ test("the mode that the catalog has in mind for --auth is no demand; settings of
 
 test("one thing that is written once is refused once, however many tools use it", () => {
   const text = `${HEAD.replace("local/hashing-256", "local/acme-model")}tools:\n${searchTool("find_it")}${searchTool("find_that")}`;
-  const rows = diagnosed(text, { target: "build" }).filter(({ code }) => code === "TS0301");
+  const rows = diagnosed(text, { target: "build" }).filter(({ code }) => code === "TS0252");
   assert.deepEqual(rows.map(({ tool, path }) => [tool, path]), [[null, "defaults.embedding"]]);
 });
 
@@ -53,6 +51,9 @@ test("a provider without a setting that it needs is an error where it would run,
   const embedding = (written: string): string => TOOL.replace("required: true", `embedding: ${written}`);
   const table: readonly (readonly [string, string | null])[] = [
     [embedding("openai/text-embedding-3-small"), "tools[0].query.embedding"],
+    [embedding("local/acme-model"), "tools[0].query.embedding"],
+    [embedding("{ model: acme-model, config: { model_dir: models/acme } }"), null],
+    [`${TOOL}    rerank: { enabled: true, provider: cross_encoder }\n`, "tools[0].rerank"],
     [embedding("{ provider: hosted, model: m, config: { base_url: 'http://localhost:1' } }"), null],
     [embedding("{ provider: hosted_cloud, model: m, config: { api_key: '${KEY}' } }"), "tools[0].query.embedding"],
     [embedding("{ provider: http, config: { base_url: '' } }"), "tools[0].query.embedding"],

@@ -23,12 +23,11 @@ export const descriptor: EmbeddingDescriptor = {
     ...PREFIX_SETTINGS,
     cache_ttl_s: { default: null, use: "option", meaning: "read for older catalogs; vectors are always cached" },
   },
-  needs: [["api_key"]],
+  needs: () => [["api_key"]],
   defaultModel: "embed-english-v3.0",
   dims: { "embed-english-v3.0": 1024, "embed-multilingual-v3.0": 1024 },
   builtIn: [],
   inProcess: false,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };

@@ -22,12 +22,11 @@ export const descriptor: EmbeddingDescriptor = {
     ...PREFIX_SETTINGS,
     cache_ttl_s: { default: null, use: "option", meaning: "read for older catalogs; vectors are always cached" },
   },
-  needs: [["endpoint", "base_url"], ["api_key"]],
+  needs: () => [["endpoint", "base_url"], ["api_key"]],
   defaultModel: "text-embedding-3-small",
   dims: {},
   builtIn: [],
   inProcess: false,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };

@@ -18,12 +18,11 @@ export const descriptor: EmbeddingDescriptor = {
     ...PREFIX_SETTINGS,
     cache_ttl_s: { default: null, use: "option", meaning: "read for older catalogs; vectors are always cached" },
   },
-  needs: [["api_key", "base_url"]],
+  needs: () => [["api_key", "base_url"]],
   defaultModel: "text-embedding-3-small",
   dims: { "text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536 },
   builtIn: [],
   inProcess: false,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };

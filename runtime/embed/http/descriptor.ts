@@ -24,13 +24,12 @@ export const descriptor: EmbeddingDescriptor = {
     ...PREFIX_SETTINGS,
     cache_ttl_s: { default: null, use: "option", meaning: "read for older catalogs; vectors are always cached" },
   },
-  needs: [["base_url"]],
+  needs: () => [["base_url"]],
   // Services for one open model are often asked without naming it.
   defaultModel: "BAAI/bge-small-en-v1.5",
   dims: {},
   builtIn: [],
   inProcess: false,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };

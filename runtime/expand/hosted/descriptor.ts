@@ -17,10 +17,9 @@ export const descriptor: ExpandDescriptor = {
     prompt: { default: null, use: "option", meaning: "text of the request, with {variants} and {query}" },
     timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
-  needs: [["api_key", "base_url"]],
+  needs: () => [["api_key", "base_url"]],
   defaultModel: DEFAULT_MODEL,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
   expands: true,
 };

@@ -14,10 +14,9 @@ export const descriptor: ExpandDescriptor = {
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
     timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
-  needs: [["base_url", "url"]],
+  needs: () => [["base_url", "url"]],
   defaultModel: null,
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
   expands: true,
 };

@@ -6,9 +6,8 @@ export const descriptor: ExpandDescriptor = {
   aliases: [],
   summary: "no expansion: the query as it is",
   settings: {},
-  needs: [],
+  needs: () => [],
   defaultModel: null,
   packages: () => [],
-  runs: () => true,
   expands: false,
 };

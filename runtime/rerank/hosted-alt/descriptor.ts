@@ -13,9 +13,8 @@ export const descriptor: RerankDescriptor = {
     base_url: { default: null, use: "endpoint", meaning: "address of the API; Cohere's when absent" },
     timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
-  needs: [["api_key"]],
+  needs: () => [["api_key"]],
   defaultModel: "rerank-english-v3.0",
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };

@@ -14,9 +14,8 @@ export const descriptor: RerankDescriptor = {
     api_key: { default: null, use: "secret", meaning: "sent as Authorization: Bearer" },
     timeout_s: { default: TIMEOUT_S, use: "option", meaning: "seconds one request may take" },
   },
-  needs: [["base_url", "url"]],
+  needs: () => [["base_url", "url"]],
   defaultModel: "rerank-english-v3.0",
   packages: () => [],
-  runs: () => true,
   load: () => import("./index.js"),
 };
