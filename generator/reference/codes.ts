@@ -11,6 +11,7 @@ const GROUPS: readonly (readonly [string, string, RegExp])[] = [
   ["Guards", "The compiler could not show that a filter always applies.", /^TS04/],
   ["Hosts", "Advice about the programs that show the tools to a model.", /^TS05/],
   ["Drafts", "What a proposed tool may not have, or what its approver should read.", /^TS06/],
+  ["Evaluations", "A scenarios file that cannot be run as written.", /^TS07/],
   ["Loading", "Versions, unknown keys, references and secrets.", /^VB[01]/],
   ["Tools, filters and queries", "A tool that would not work as written.", /^VB2/],
   ["Advice", "A tool that works, but not well.", /^VB3/],
