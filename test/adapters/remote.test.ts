@@ -58,7 +58,7 @@ test("a package that is missing is named with the command that installs it; one 
   assert.deepEqual([error.kind, error.retryable, error.message], ["setup", false, "pgvector: the package no-such-client is not installed; run: npm i no-such-client"]);
   const broken: unknown = await loadPackage("pg", "pgvector", "/nowhere", () => Promise.reject(new SyntaxError("in /secret/folder"))).catch((reason: unknown) => reason);
   assert.ok(isBackendError(broken));
-  assert.match(broken.message, /^the package pg cannot be loaded on Node \d+/);
+  assert.match(broken.message, /^pgvector: the package pg cannot be loaded on Node \d+/);
 });
 
 test("a package beside the catalog is found where toolsrv has none", async () => {
