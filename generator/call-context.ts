@@ -2,7 +2,7 @@
  * Who calls, in the library: the application's statement about its caller, checked and turned into what the engine
  * sees. A statement that cannot be understood is an error, because it may be the one that confines the caller.
  */
-import type { Caller } from "../runtime/abi/call.js";
+import type { Caller, Principal } from "../runtime/abi/call.js";
 import type { TenantPlan } from "../runtime/abi/plan.js";
 import { statedPrincipal, type StatedCaller } from "../runtime/abi/stated-caller.js";
 import { nearestName } from "../runtime/base/nearest.js";
@@ -53,11 +53,22 @@ function unknownMember(key: string): TypeError {
 /** The caller of a tool with this tenancy, as the engine sees it. @throws TypeError as `checkContext` does. */
 export function callerOf(options: CallOptions, tenancy: TenantPlan | undefined, roleClaim: string | undefined): Caller {
   checkContext(options);
-  const { requestId, deadlineS, signal } = options;
-  return {
-    requestId: requestId ?? crypto.randomUUID(),
-    principal: statedPrincipal(options, tenancy, roleClaim),
-    ...(deadlineS === undefined ? {} : { deadlineMs: deadlineS * 1000 }),
-    ...(signal === undefined ? {} : { signal }),
-  };
+  return new StatedCall(options, statedPrincipal(options, tenancy, roleClaim));
+}
+
+/** Fixed in shape, with an id that is made when something is reported. */
+class StatedCall implements Caller {
+  readonly deadlineMs?: number;
+  readonly signal: AbortSignal | undefined;
+  #requestId: string | undefined;
+
+  constructor({ requestId, deadlineS, signal }: CallOptions, readonly principal: Principal) {
+    this.#requestId = requestId;
+    if (deadlineS !== undefined) this.deadlineMs = deadlineS * 1000;
+    this.signal = signal;
+  }
+
+  get requestId(): string {
+    return (this.#requestId ??= crypto.randomUUID());
+  }
 }

@@ -4,7 +4,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ConnectionHealth, Envelope, Program } from "../runtime/abi/call.js";
+import type { ConnectionHealth, Engine, Envelope, Program } from "../runtime/abi/call.js";
 import type { ToolDefinition } from "../runtime/abi/params.js";
 import { tenancyOf } from "../runtime/abi/stated-caller.js";
 import type { Observability } from "../runtime/serve/observability.js";
@@ -141,25 +141,36 @@ export async function connectPlans(plans: Plans, { base, observed = false, ...wo
   const program = programOf(plans, { base });
   const observability = observed ? await observabilityOf(program, world.env) : null;
   const engine = createEngine(program, { ...world, observing: observability?.observe(program, program.catalog.file) ?? null });
-  const roleClaim = plans.settings.security?.rbac?.role_claim;
+  return connectionOf(engine, async () => observability?.close());
+}
+
+/** A connection to a program that runs. `closing` ends what its calls are recorded by. */
+export function connectionOf(engine: Engine, closing?: () => Promise<void>): Connection {
+  const { plans, tools: definitions, settings } = engine.program;
+  const roleClaim = settings.security?.rbac?.role_claim;
   const mayCall = (tool: string, context: CallContext): boolean => engine.access.refusal(tool, callerOf(context, undefined, roleClaim).principal) === null;
   let closed = false;
   return {
-    async call(name, args, options = {}) {
+    // Not an async function: a promise around the engine's costs every call.
+    call(name, args, options = NO_OPTIONS) {
       // The engine would open its stores again, and nobody would close them.
-      if (closed) throw new Error("the connection is closed");
-      const plan = Object.hasOwn(plans.tools, name) ? plans.tools[name] : undefined;
-      if (plan === undefined) throw new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans.tools).join(", ") || "none"}`);
-      return engine.call(name, withoutNulls(args), callerOf(options, tenancyOf(plan), roleClaim));
+      if (closed) return Promise.reject(new Error("the connection is closed"));
+      const plan = Object.hasOwn(plans, name) ? plans[name] : undefined;
+      if (plan === undefined) return Promise.reject(new RangeError(`no tool '${name}'; the catalog has ${Object.keys(plans).join(", ") || "none"}`));
+      try {
+        return engine.call(name, withoutNulls(args), callerOf(options, tenancyOf(plan), roleClaim));
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
-    tools: (context) => plans.definitions.filter(({ name }) => (context === undefined ? !engine.access.isDenied(name) : mayCall(name, context))),
+    tools: (context) => definitions.filter(({ name }) => (context === undefined ? !engine.access.isDenied(name) : mayCall(name, context))),
     health: () => engine.health(),
     async close() {
       closed = true;
       await engine.close();
-      await observability?.close();
+      await closing?.();
     },
-    hardened: plans.settings.hardening !== undefined,
+    hardened: settings.hardening !== undefined,
   };
 }
 
@@ -170,10 +181,13 @@ async function observabilityOf(program: Program, env: Read["env"]): Promise<Obse
   return observeLibrary(program, env, program.catalog.file);
 }
 
+const NO_OPTIONS: CallOptions = {};
+
 /** Models write null for what they do not give; whatever is no object is left to the validator. */
 function withoutNulls(args: Arguments | undefined): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args ?? {};
-  const entries = Object.entries(args);
-  const given = entries.filter(([, value]) => value !== null && value !== undefined);
-  return given.length === entries.length ? args : Object.fromEntries(given);
+  for (const name in args) {
+    if (args[name] === null || args[name] === undefined) return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+  }
+  return args;
 }

@@ -285,6 +285,24 @@ export interface ToolOrigin {
   readonly line: number;
 }
 
+/** A field of a row, under its name there: `author.name` of a projection is one key. */
+export interface RowField {
+  readonly name: string;
+  /** `null` where the catalog does not say. */
+  readonly type: "string" | "integer" | "number" | "boolean" | null;
+  readonly list?: true;
+  readonly nullable?: true;
+}
+
+/** What is known of the rows of a tool. */
+export interface RowShape {
+  /** In the order of the row. */
+  readonly fields: readonly RowField[];
+  /** Whether `_id`, and after a search `_score`, are there. */
+  readonly id: boolean;
+  readonly score: boolean;
+}
+
 /** Everything the emitters and the in-memory server need. Keys in catalog order; no functions, no secrets. */
 export interface Plans {
   readonly catalog: CatalogPlan;
@@ -295,6 +313,8 @@ export interface Plans {
   readonly inputs: { readonly [tool: string]: ToolInput };
   readonly definitions: readonly ToolDefinition[];
   readonly origins: { readonly [tool: string]: ToolOrigin };
+  /** `null` where nothing is known of a tool's rows. For typed clients; no store is asked differently for it. */
+  readonly rows: { readonly [tool: string]: RowShape | null };
 }
 
 /** What the guard checker showed for one tool: one entry per branch that can reach a store. */

@@ -1,7 +1,7 @@
 /** The call path alone: a tool over a store that answers at once, against its validator and handler run by hand. */
 import type { CallContext, Program } from "../../runtime/abi/call.js";
 import type { Row } from "../../runtime/abi/filter.js";
-import { type ParamSpec } from "../../runtime/abi/params.js";
+import { inputSchemaOf, type ParamSpec, type ToolDefinition } from "../../runtime/abi/params.js";
 import { ABI, type SearchPlan } from "../../runtime/abi/plan.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
@@ -24,7 +24,8 @@ const PLAN: SearchPlan = {
   limit: { arg: "limit", default: 5, max: 20 },
   output: { fields: ["title", "imdb_rating"], id: true, score: true },
 };
-const ARGS = { genre: ["Drama"], min_rating: 6, limit: 5 };
+const FILMS: ToolDefinition = { name: "films", title: "Films", description: "Films.", inputSchema: inputSchemaOf(PARAMS) };
+export const ARGS = { genre: ["Drama"], min_rating: 6, limit: 5 };
 const ROWS: readonly Row[] = Array.from({ length: 5 }, (_, n) => ({ title: `Film ${n}`, imdb_rating: 7, director: "Someone", _id: String(n) }));
 
 export const call: BenchCase = {
@@ -44,7 +45,8 @@ export const call: BenchCase = {
   },
 };
 
-function nullProgram(): Program {
+/** A program with one tool, `films`, over a store that answers at once. */
+export function nullProgram(): Program {
   const answer = async () => ({ rows: ROWS, exact: true });
   const adapter: Adapter = {
     health: async () => undefined, collections: async () => [], describe: async () => null, search: answer, fetch: answer,
@@ -53,7 +55,7 @@ function nullProgram(): Program {
   return {
     abi: ABI,
     catalog: { file: "tools.yaml", hash: `sha256:${"0".repeat(64)}` },
-    settings: {}, connections: { main: { backend: "sqlite", settings: {} } }, embeddings: {}, plans: { films: PLAN }, tools: [],
+    settings: {}, connections: { main: { backend: "sqlite", settings: {} } }, embeddings: {}, plans: { films: PLAN }, tools: [FILMS],
     code: async () => ({ handlers: { films: handlerOf(PLAN) as (args: never, call: CallContext) => ReturnType<ReturnType<typeof handlerOf>> }, validators: { films: validatorOf(PARAMS) } }),
     adapters: { sqlite: async () => ({ adapter: { backend: "sqlite", open: async () => adapter, explain: () => null } }) },
     base: new URL("file:///"),
@@ -61,7 +63,7 @@ function nullProgram(): Program {
 }
 
 /** Microseconds a call. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   for (let i = 0; i < CALLS_PER_ROUND; i++) await work();
   return ((performance.now() - started) * 1000) / CALLS_PER_ROUND;

@@ -10,6 +10,7 @@ import { connectionPlans, embeddingNames } from "./connections.js";
 import { fingerprint } from "../../runtime/abi/fingerprint.js";
 import { definitionOf, inputOf } from "./params.js";
 import type { PlanScope } from "./read.js";
+import { rowsOf } from "./rows.js";
 import { limitOf, toolPlan } from "./tools.js";
 
 function byName<T>(tools: readonly ResolvedTool[], make: (tool: ResolvedTool) => T): { readonly [tool: string]: T } {
@@ -43,6 +44,7 @@ export function plan(checked: Checked): Plans {
     tools,
     inputs,
     definitions: Object.values(inputs).map(definitionOf),
+    rows: byName(checked.tools, (tool) => rowsOf(tool, checked.tools)),
     origins: byName(checked.tools, (tool) => ({ line: locate({ path: tool.at })?.line ?? 1 })),
   };
 }

@@ -1,6 +1,7 @@
 /** The table of output files: which file, from which template, with which view. */
 import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
+import { clientView } from "./client-view.js";
 import { identifiers } from "./helpers.js";
 import { LOCK, lockText, MANIFEST, manifestText, projectsLockText, projectsManifestText } from "./manifest.js";
 import { queriesView, type Queries } from "./queries.js";
@@ -57,6 +58,7 @@ function catalogFiles({ plans, certificates, base, hasAdapter, queries }: Catalo
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
     ...(split ? handlers : []).map((handler): OutputFile => ({ path: `handlers/${handler.identifier}.ts`, template: "handler-file", view: () => handler })),
     { path: "tools.ts", template: "tools", view: () => toolsView(plans, tools) },
+    { path: "client.ts", template: "client", view: () => clientView(plans, tools) },
     { path: "queries.md", template: "queries", view: () => queriesView(plans, certificates, queries, base) },
   ];
 }

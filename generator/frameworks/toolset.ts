@@ -59,12 +59,18 @@ export async function loadTools<Tools = readonly BoundTool<void>[], Run = void>(
   const close = async (): Promise<void> => (own ? connection.close() : undefined);
   try {
     if (connection.hardened) refuseNobody(context);
-    const bound = connection.tools(typeof context === "function" ? undefined : context).map((definition) => bindTool(connection, definition, options));
+    const bound = bindTools(connection, options);
     return { tools: format === undefined ? (bound as Tools) : await format.make(bound), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The tools that the caller may call; where each call has its own caller, those that are not denied to everyone. */
+export function bindTools<Run>(connection: Connection, options: LoadOptions<Run>): readonly BoundTool<Run>[] {
+  const { context } = options;
+  return connection.tools(typeof context === "function" ? undefined : context).map((definition) => bindTool(connection, definition, options));
 }
 
 function isConnection(source: CatalogSource | Connection): source is Connection {

@@ -20,7 +20,7 @@ async function everyFile(): Promise<readonly (readonly [where: string, text: str
 
 test("a small catalog gives eight files, in the order of the table", async () => {
   const files = await printed(plan((CATALOGS["everyday"] as () => ReturnType<typeof checked>)()));
-  assert.deepEqual([...files.keys()], ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "queries.md", "tools.lock.json", "manifest.json"]);
+  assert.deepEqual([...files.keys()], ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "client.ts", "queries.md", "tools.lock.json", "manifest.json"]);
   assert.ok((files.get("server.ts") ?? "").trimEnd().split("\n").length <= 20);
 });
 
