@@ -14,12 +14,17 @@ export type Beyond =
   | { readonly code: "TS0602"; readonly args: CodeArgs<"TS0602">; readonly path: string | null }
   | { readonly code: "TS0604"; readonly args: CodeArgs<"TS0604">; readonly path: null };
 
-/** Subjects of isolation-weakening changes that the approver decides about. */
-const DECIDED: ReadonlySet<string> = new Set(["reach"]);
+/**
+ * Whether the approver decides about a change that weakens isolation: rows where all callers had only their number. Where
+ * roles are checked the same change may undo a denial, so there none is.
+ */
+function isDecided({ subject }: Change, { plans }: Compiled): boolean {
+  return subject === "reach" && plans.settings.security?.rbac === undefined;
+}
 
 /** Everything that the catalog with the tool `name` has beyond the one without it, and may not. */
 export function changesBeyond({ compiled }: { readonly compiled: Compiled }, after: Compiled, name: string, changes: readonly Change[]): readonly Beyond[] {
-  const weaker = changes.filter((change) => change.class === "isolation-weakening" && !DECIDED.has(change.subject));
+  const weaker = changes.filter((change) => change.class === "isolation-weakening" && !isDecided(change, compiled));
   return [
     ...weaker.map(({ subject, message }): Beyond => ({ code: "TS0604", args: { subject, detail: message }, path: null })),
     ...changedElsewhere(compiled, after, name),

@@ -26,6 +26,15 @@ export interface DraftsFile {
 
 /** Reads a drafts file; an empty one has no drafts. @throws DraftsProblem */
 export function readDrafts(text: string, shown: string): DraftsFile {
+  try {
+    return readStrictly(text, shown);
+  } catch (error) {
+    if (error instanceof RangeError) throw new DraftsProblem(`${shown}: nested too deeply`);
+    throw error;
+  }
+}
+
+function readStrictly(text: string, shown: string): DraftsFile {
   const { doc, refuse } = parsed(text, shown);
   if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === null)) return { shown, text, records: [] };
   if (!isMap(doc.contents)) refuse(doc.contents, "a drafts file is a mapping with the list 'drafts'");
@@ -55,7 +64,7 @@ function parsed(text: string, shown: string): { readonly doc: Document; readonly
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
     throw new DraftsProblem(`${place(range?.[0] ?? 0)}: ${why}`);
   };
-  const doc = composed(text, shown, lineCounter);
+  const doc = parseDocument(text, { ...STOCK_OPTIONS, merge: false, uniqueKeys: true, logLevel: "error", lineCounter });
   const [error] = doc.errors;
   if (error !== undefined) throw new DraftsProblem(`${place(error.pos[0])}: ${error.message.split(/ at line|\n/)[0] ?? ""}`);
   visit(doc, {
@@ -70,15 +79,6 @@ function parsed(text: string, shown: string): { readonly doc: Document; readonly
     },
   });
   return { doc, refuse };
-}
-
-function composed(text: string, shown: string, lineCounter: LineCounter): Document.Parsed {
-  try {
-    return parseDocument(text, { ...STOCK_OPTIONS, merge: false, uniqueKeys: true, logLevel: "silent", lineCounter });
-  } catch (error) {
-    if (error instanceof RangeError) throw new DraftsProblem(`${shown}: nested too deeply`);
-    throw error;
-  }
 }
 
 function readRecord(node: unknown, doc: Document, refuse: Refuse): DraftRecord {

@@ -13,8 +13,8 @@ import type { Diagnostic, GuardCertificate, SourceFile } from "../ir.js";
 import { readStockYaml } from "../proof/stock-yaml.js";
 import { appendTool, Uneditable, type Appended } from "./append.js";
 import { changesBeyond } from "./beyond.js";
-import { overreachOf, withGuardrails } from "./guardrails.js";
-import { DRAFT_KINDS, hasErrors, PLACEHOLDER, type Issue, type JsonMap } from "./record.js";
+import { isNewPlace, overreachOf, targetOf, withGuardrails } from "./guardrails.js";
+import { DRAFT_KINDS, hasErrors, PLACEHOLDER, withoutNulls, type Issue, type JsonMap } from "./record.js";
 import { hiddenIn, odditiesIn, unusable } from "./untrusted.js";
 
 /** A catalog that drafts are examined against; made once, used for many. */
@@ -56,7 +56,7 @@ export interface ExaminedCatalog extends Appended {
 export function examine(base: Base, proposal: unknown): Examination {
   const unfit = unusable(proposal) ?? (isRecord(proposal) ? null : "a draft is an object");
   if (unfit !== null) return { issues: [issueOf("TS0607", { detail: unfit }, null, null)], tool: PLACEHOLDER, result: null };
-  const given = proposal as JsonMap;
+  const given = withoutNulls(proposal) as JsonMap;
   const name = typeof given["name"] === "string" ? given["name"] : null;
   const issues = textIssues(given, name, base.stock);
   if (issues.some(({ code }) => code === "TS0601")) return { issues, tool: PLACEHOLDER, result: null };
@@ -78,6 +78,7 @@ function textIssues(tool: JsonMap, name: string | null, catalog: JsonMap): reado
     ...(isKnown ? [] : [issueOf("VB2017", { detail: `a draft only reads: its kind is one of ${DRAFT_KINDS.join(", ")}` }, name, "kind")]),
     ...hiddenIn(tool).map(({ path, what }) => issueOf("TS0601", { where: path, character: what }, name, path)),
     ...overreachOf(tool, catalog).map(({ code, path, what }) => issueOf(code, { where: path, what }, name, path)),
+    ...(isNewPlace(tool, catalog) ? [issueOf("TS0606", { where: "target", what: "a collection that nothing in the catalog reads", excerpt: JSON.stringify(targetOf(tool)) }, name, "target", "warning")] : []),
     ...odditiesIn(tool).map(({ path, what, excerpt }) => issueOf("TS0606", { where: path, what, excerpt }, name, path, "warning")),
   ];
 }

@@ -10,8 +10,7 @@ export interface Target {
 
 /** Where a tool reads: its own target, or that of a pipeline's retrieve. */
 export function targetOf(tool: JsonMap): Target | null {
-  const steps = Array.isArray(tool["steps"]) ? (tool["steps"] as readonly unknown[]) : [];
-  const retrieve = steps.map((step) => (isRecord(step) && isRecord(step["retrieve"]) ? step["retrieve"] : null)).find((step) => step !== null);
+  const retrieve = listOf(tool["steps"]).map((step) => (isRecord(step) && isRecord(step["retrieve"]) ? step["retrieve"] : null)).find((step) => step !== null);
   const target = tool["kind"] === "pipeline" ? retrieve?.["target"] : tool["target"];
   if (!isRecord(target)) return null;
   const { connection, collection } = target;
@@ -35,14 +34,23 @@ function defaultsOf(catalog: JsonMap, connection: string): JsonMap {
  * those that a tool of the catalog reads. Null: all, because the catalog restricts nothing.
  */
 export function openCollections(catalog: JsonMap, connection: string): ReadonlySet<string> | null {
-  const listed = defaultsOf(catalog, connection)["collections"];
-  if (!Array.isArray(listed)) return null;
-  const tools = Array.isArray(catalog["tools"]) ? (catalog["tools"] as readonly unknown[]) : [];
-  const read = tools.flatMap((tool) => {
+  return (defaultsOf(catalog, connection)["collections"] ?? null) === null ? null : knownCollections(catalog, connection);
+}
+
+/** The collections of a connection that the catalog names. */
+function knownCollections(catalog: JsonMap, connection: string): ReadonlySet<string> {
+  const listed = listOf(defaultsOf(catalog, connection)["collections"]).filter((name) => typeof name === "string");
+  const read = listOf(catalog["tools"]).flatMap((tool) => {
     const target = isRecord(tool) ? targetOf(tool) : null;
     return target?.connection === connection ? [target.collection] : [];
   });
-  return new Set([...(listed as readonly unknown[]).filter((name) => typeof name === "string"), ...read]);
+  return new Set([...listed, ...read]);
+}
+
+/** Whether no part of the catalog names the place that the tool reads. */
+export function isNewPlace(tool: JsonMap, catalog: JsonMap): boolean {
+  const target = targetOf(tool);
+  return target !== null && !knownCollections(catalog, target.connection).has(target.collection);
 }
 
 interface Conditions {
@@ -55,6 +63,10 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (
 function conditionsOf(filters: unknown): Conditions {
   if (Array.isArray(filters)) return { must: filters, must_not: [] };
   return isRecord(filters) ? { must: listOf(filters["must"]), must_not: listOf(filters["must_not"]) } : { must: [], must_not: [] };
+}
+
+function isFilters(value: unknown): value is readonly unknown[] | JsonMap {
+  return Array.isArray(value) || (isRecord(value) && [value["must"], value["must_not"]].every((list) => list === undefined || Array.isArray(list)));
 }
 
 /** The same condition, however its operator's default is written. */
@@ -75,14 +87,17 @@ export function withGuardrails(tool: JsonMap, catalog: JsonMap): JsonMap {
   const defaults = target === null ? {} : defaultsOf(catalog, target.connection);
   const guard = conditionsOf(defaults["static_filters"]);
   if (guard.must.length + guard.must_not.length === 0) return tool;
-  const own = conditionsOf(tool["static_filters"]);
+  const written = tool["static_filters"] ?? [];
+  // What is no filter is refused by the compiler as it stands; keys that nobody knows are kept for it.
+  if (!isFilters(written)) return tool;
+  const own = conditionsOf(written);
   const [must, mustNot] = [joined(own.must, guard.must), joined(own.must_not, guard.must_not)];
   const paths = new Set([...guard.must, ...guard.must_not].map((condition) => (isRecord(condition) ? condition["path"] : null)));
   const types = Object.entries(isRecord(defaults["dtypes"]) ? defaults["dtypes"] : {}).filter(([path]) => paths.has(path));
-  const isPlain = mustNot.length === 0 && (Array.isArray(tool["static_filters"]) || tool["static_filters"] === undefined) && catalog["tds_version"] !== "2";
+  const isPlain = mustNot.length === 0 && Array.isArray(written) && catalog["tds_version"] !== "2";
   return {
     ...tool,
-    static_filters: isPlain ? must : { must, ...(mustNot.length === 0 ? {} : { must_not: mustNot }) },
+    static_filters: isPlain ? must : { ...(Array.isArray(written) ? {} : written), must, ...(mustNot.length === 0 ? {} : { must_not: mustNot }) },
     ...(types.length === 0 ? {} : { dtypes: { ...Object.fromEntries(types), ...(isRecord(tool["dtypes"]) ? tool["dtypes"] : {}) } }),
   };
 }
