@@ -13,7 +13,7 @@ UI := dist/runtime/trace-ui/static
 BROWSER := trace/ui/browser trace/ui/views trace/ui/serve auth/oauth/login-page
 # Bounds processor time, so nothing runs beside it.
 TIMED := fuzz/limits
-SLOW := trace/faults mcp/watch secrets/canary e2e/fence auth/oauth/process isolation/ cli/build-unchanged emit/projects http/limits
+SLOW := drafts/killed trace/faults mcp/watch secrets/canary e2e/fence auth/oauth/process isolation/ cli/build-unchanged emit/projects http/limits
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test

@@ -4,10 +4,12 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { EXIT } from "../../generator/cli/exit.js";
 import { readDrafts, withRecord } from "../../generator/drafts/drafts-file.js";
+import { recordOf } from "../../generator/drafts/define.js";
+import { examine } from "../../generator/drafts/examine.js";
 import { PLACEHOLDER, type DraftRecord } from "../../generator/drafts/record.js";
 import { nodeHost, type Host } from "../../generator/host.js";
 import { suite } from "../lib/suite.js";
-import { CATALOG, DRAFTS_FILE, goodSpec, inProject, type Project } from "./catalog.js";
+import { baseFrom, CATALOG, DRAFTS_FILE, goodSpec, inProject, type Project } from "./catalog.js";
 
 const test = suite("drafts and approve");
 const NAME = "movies_by_genre";
@@ -252,12 +254,15 @@ test("a drafts file of an existing server is read: null keys, no provenance, dat
 
 test("a proposal that was no tool is kept as a placeholder with its own issues, and is never approved", () =>
   inProject(async (project) => {
-    const issues = [{ severity: "error" as const, code: "VB2001", message: "'name' must be text", tool: null, path: "name", line: null }];
-    project.write(DRAFTS_FILE, withRecord(null, { status: "pending", created_at: null, hash: null, provenance: null, tool: PLACEHOLDER, issues, catalog_version: null }));
+    const proposed = { name: 5, kind: "search", target: "movies" };
+    const record = recordOf(proposed, examine(baseFrom(CATALOG), proposed), { created_by: "discover" }, 0);
+    assert.deepEqual(record.tool, PLACEHOLDER);
+    project.write(DRAFTS_FILE, withRecord(null, record));
     assert.match((await project.toolsrv("drafts", "list")).out, /^pending {4}draft_invalid_tool .*has errors/);
     const { code, err } = await project.toolsrv("approve", "draft_invalid_tool");
     assert.equal(code, EXIT.USAGE);
-    assert.match(err, /^ERROR VB2001 name: 'name' must be text\n/);
+    assert.match(err, /^ERROR VB2001 name: 'name' must be text/m);
+    assert.match(err, /^ERROR TS0201 target\.connection: there is no connection 'invalid'/m, "the placeholder itself compiles in no catalog");
     assert.equal(project.read("tools.yaml"), CATALOG);
   }));
 
