@@ -97,7 +97,7 @@ function newTool(name: string, next: Surface, olds: readonly Surface[]): readonl
     // A role that is new itself is reported with everything that it may call.
     const reach = olds.flatMap((old) => (role === null || rolesOf(old).includes(role) || rolesOf(old).includes(null) ? reachOf(old, role) : all));
     const twin = olds.map((old) => twinOf(name, role, old, next)).find((each) => each !== null);
-    if (twin !== undefined) changes.add("isolation-weakening", "refused tool", `${role === null ? "a caller" : `role '${role}'`} may call it, and it gives away what '${twin}' did, which they might not call`);
+    if (twin !== undefined) changes.add("isolation-weakening", "reach", `${role === null ? "a caller" : `role '${role}'`} may call it, and it gives away what '${twin}' did, which they might not call`);
     if (gainOf(access, reach, all) !== "more") continue;
     const lost = lostConditions(access, reach);
     const who = role === null ? "a caller" : `role '${role}'`;
