@@ -45,14 +45,14 @@ export function whyNotCounted(): string | null {
 }
 
 /** Starts the server under callgrind and sends it a fixed number of requests. @throws Error when one is not answered 200. */
-export async function countRequests(file: string, request: FixedRequest): Promise<Counted> {
+export async function countRequests(file: string, request: FixedRequest, args: readonly string[] = []): Promise<Counted> {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-counts-"));
   const out = join(folder, "out");
   const valgrind = [
     "valgrind", "--tool=callgrind", "--instr-atstart=no", "--dump-instr=yes", "--smc-check=all-non-file", "--separate-threads=yes",
     "--cache-sim=yes", "--branch-sim=yes", ...CACHES, `--callgrind-out-file=${out}`,
   ];
-  const server = await startServer(file, [], [...valgrind, process.execPath, ...NODE_FLAGS, "--no-logfile-per-isolate", `--logfile=${join(folder, "v8.log")}`]);
+  const server = await startServer(file, args, [...valgrind, process.execPath, ...NODE_FLAGS, "--no-logfile-per-isolate", `--logfile=${join(folder, "v8.log")}`]);
   // V8 chooses this place.
   const names = `/tmp/perf-${server.pid}.map`;
   try {

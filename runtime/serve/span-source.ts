@@ -10,6 +10,7 @@ import { EXIT, StartError } from "../config/exit.js";
 import { createScrub } from "../observe/credentials.js";
 import { createSpanIds } from "../observe/spans/ids.js";
 import { SpanPipeline } from "../observe/spans/pipeline.js";
+import { SpanThread } from "../observe/spans/thread.js";
 import { createSpanRecorder, type SpanRecorder } from "../observe/spans/recorder.js";
 import type { ObservabilityOptions } from "./observability.js";
 import { version } from "./version.js";
@@ -27,18 +28,22 @@ export interface SpanSource {
   close(): Promise<void>;
 }
 
+/** Where spans go: for a collector a thread, for a person's eyes this one. */
+type SpanExport = SpanPipeline | SpanThread;
+
 const TRANSPORTS = { http: "tcp", stdio: "pipe" } as const;
 
 /** @throws StartError when a package is missing; ToolError tds_invalid for an endpoint that is no address. */
 export async function createSpanSource(options: ObservabilityOptions): Promise<SpanSource> {
   const { env, log, learned, io, transport } = options;
-  const pipelines = new Map<string, SpanPipeline>();
+  const pipelines = new Map<string, SpanExport>();
   const ids = createSpanIds();
-  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): { readonly pipeline: SpanPipeline; readonly isNew: boolean } => {
+  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): { readonly pipeline: SpanExport; readonly isNew: boolean } => {
     const key = JSON.stringify([exporter, exporter === "otlp" ? endpoint : "", serviceName]);
     const before = pipelines.get(key);
     if (before !== undefined) return { pipeline: before, isNew: false };
-    const pipeline = new SpanPipeline({ kind: exporter, endpoint, serviceName, version: version(), base: fileURLToPath(program.base), write: io.note, log, scrub: createScrub(program, env, learned), now: io.now });
+    const parts = { endpoint, serviceName, version: version(), base: fileURLToPath(program.base), log, scrub: createScrub(program, env, learned) };
+    const pipeline = exporter === "otlp" ? new SpanThread(parts) : new SpanPipeline({ ...parts, kind: exporter, write: io.note, now: io.now });
     pipelines.set(key, pipeline);
     return { pipeline, isNew: true };
   };
@@ -55,7 +60,7 @@ export async function createSpanSource(options: ObservabilityOptions): Promise<S
       const { pipeline, isNew } = pipelineOf(program, settings);
       // A reload that turns spans on: the first ones wait for the packages.
       if (isNew) void pipeline.start().catch((error: unknown) => log.error("spans cannot be exported", { error }));
-      return createSpanRecorder(program, { semconv: settings.semconv, transport: transport === null ? null : TRANSPORTS[transport], version: version(), destination: pipeline }, pipeline, ids);
+      return createSpanRecorder(program, { semconv: settings.semconv, transport: transport === null ? null : TRANSPORTS[transport] }, pipeline, ids);
     },
     async close() {
       await Promise.all([...pipelines.values()].map((pipeline) => pipeline.close()));

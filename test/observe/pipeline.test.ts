@@ -1,10 +1,9 @@
 /** Spans on their way out: batches to a collector, and what a collector that is away, slow or wrong costs. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
-import type { ObservedCall } from "../../runtime/abi/observer.js";
 import { createLog } from "../../runtime/observe/log.js";
 import { MAX_WAITING, SpanPipeline } from "../../runtime/observe/spans/pipeline.js";
-import { CallSpan } from "../../runtime/observe/spans/span.js";
+import type { SpanSubject } from "../../runtime/observe/spans/call-trace.js";
 import type { ExporterParts } from "../../runtime/observe/spans/exporters.js";
 import { tracesUrl } from "../../runtime/observe/spans/exporters.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
@@ -25,10 +24,8 @@ async function collector(answer: (response: ServerResponse) => void): Promise<Co
   return receiver;
 }
 
-const CALL: ObservedCall = {
-  requestId: "req-1", session: null, trace: null, tool: "list", plan: null, principal: null, args: {}, startedAt: 1_700_000_000_000, startedMs: 10, endedMs: 12.5,
-  outcome: { kind: "error", code: "timeout", message: "" }, evidence: null,
-};
+const SUBJECT: SpanSubject = { tool: "list", attributes: { tool: "list" }, semconv: false, transport: "tcp" };
+const CALL = { subject: 0, parentId: null, called: null, requestId: "req-1", principal: null, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5, code: "timeout", count: 0, truncated: false, steps: [] } as const;
 
 interface Piped {
   readonly pipeline: SpanPipeline;
@@ -46,6 +43,7 @@ async function piped(endpoint: string, given: Partial<ExporterParts> & { readonl
   const pipeline = new SpanPipeline({
     kind: "otlp", endpoint, serviceName: "shop", version: "1.2.3", base: repo(), write: (line) => void written.push(line), log, scrub: (text) => text.replaceAll("opensesame", "[REDACTED]"), now: () => now, ...given,
   });
+  pipeline.subject(SUBJECT);
   if (given.unstarted === undefined) await pipeline.start();
   return {
     pipeline, written,
@@ -54,7 +52,7 @@ async function piped(endpoint: string, given: Partial<ExporterParts> & { readonl
       return lines.join("").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as { readonly [field: string]: unknown });
     },
     add(count) {
-      for (let n = 0; n < count; n += 1) pipeline.add(new CallSpan({ semconv: false, transport: "tcp", version: "1.2.3", destination: pipeline }, { traceId: ids.traceId(), spanId: ids.spanId() }, CALL, null, null));
+      for (let n = 0; n < count; n += 1) pipeline.add({ ...CALL, traceId: ids.traceId(), spanId: ids.spanId() });
     },
     advance: (ms) => void (now += ms),
   };
@@ -150,7 +148,7 @@ test("exporter console writes one JSON object a line", async () => {
   assert.equal(ts, "2023-11-14T22:13:20.000Z");
   assert.deepEqual(rest, {
     span: "toolsrv.tool.call", parent_span_id: null, duration_ms: 2.5, status: "timeout",
-    attributes: { tool: "list", "toolsrv.request.id": "req-1", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "list", "mcp.method.name": "tools/call", "network.transport": "tcp", "error.type": "tool_error", "toolsrv.error.code": "timeout" },
+    attributes: { tool: "list", "toolsrv.request.id": "req-1", "error.type": "tool_error", "toolsrv.error.code": "timeout" },
   });
 });
 

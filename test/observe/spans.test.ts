@@ -1,5 +1,6 @@
 /** Spans: names, attributes, parents and status of a call and its steps, and nothing of them that is secret. */
 import assert from "node:assert/strict";
+import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import * as z from "zod";
 import { BackendError } from "../../runtime/abi/errors.js";
@@ -9,7 +10,9 @@ import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { parseTraceparent } from "../../runtime/base/traceparent.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
-import { createSpanRecorder } from "../../runtime/observe/spans/recorder.js";
+import type { CallTrace, SpanSubject } from "../../runtime/observe/spans/call-trace.js";
+import { createSpanRecorder, type SpanSink } from "../../runtime/observe/spans/recorder.js";
+import { spansOf as toSpans } from "../../runtime/observe/spans/span.js";
 import type { SpanTransport } from "../../runtime/observe/spans/names.js";
 import { caller, memoryAdapter, program, type ProgramParts } from "../call/program.js";
 import { suite } from "../lib/suite.js";
@@ -39,7 +42,13 @@ interface Asked extends Partial<ProgramParts> {
 async function spansOf(tool: string, args: unknown = {}, { semconv = false, transport = "tcp", traceparent, principal = "ada", deadlineMs = 5000, ...parts }: Asked = {}): Promise<readonly ReadableSpan[]> {
   const spans: ReadableSpan[] = [];
   const served = program({ plans: PLANS, adapter: memoryAdapter(ROWS), validators: { list: z.object({ name: z.string().optional() }) }, ...parts });
-  const { observer } = createSpanRecorder(served, { semconv, transport, version: "1.2.3", destination: { resource: null } }, { add: (span) => void spans.push(span) }, createSpanIds());
+  const subjects: SpanSubject[] = [];
+  const ids = createSpanIds();
+  const sink: SpanSink = {
+    subject: (subject) => subjects.push(subject) - 1,
+    add: (trace) => void spans.push(...toSpans(JSON.parse(JSON.stringify(trace)) as CallTrace, subjects[trace.subject] as SpanSubject, { resource: resourceFromAttributes({}), version: "1.2.3" }, ids)),
+  };
+  const { observer } = createSpanRecorder(served, { semconv, transport }, sink, ids);
   const engine = createEngine(served, { env: new Map(), observing: { observer, wallNow: () => 1_700_000_000_000 } });
   await engine.call(tool, args, caller({ id: principal, claims: { org: "acme-canary" } }, { requestId: "req-1", trace: parseTraceparent(traceparent), deadlineMs })).catch(() => undefined);
   await engine.close();

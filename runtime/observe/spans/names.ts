@@ -3,7 +3,7 @@
  * for GenAI and MCP, which are still in development; this is the one place that knows them.
  * @see https://github.com/open-telemetry/semantic-conventions-genai
  */
-import type { CallOutcome, ObservedStep } from "../../abi/observer.js";
+import type { CallTrace, StepTrace } from "./call-trace.js";
 
 /** The conventions that the names below are from. */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0";
@@ -17,13 +17,6 @@ export type SpanKindCode = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
 /** How calls reach the server; `null` for calls within a process. */
 export type SpanTransport = "tcp" | "pipe" | null;
 
-/** What spans of calls of one tool share. */
-export interface ToolFacts {
-  /** `null` for a tool that the catalog does not have. */
-  readonly name: string | null;
-  readonly attributes: Readonly<Attributes>;
-}
-
 export interface ToolIdentity {
   readonly tool: string;
   readonly connection: string | null;
@@ -34,18 +27,16 @@ export interface ToolIdentity {
   readonly catalogVersion: string | null;
 }
 
-export function toolFacts({ tool, connection, collection, planId, tenantMode, catalogHash, catalogVersion }: ToolIdentity, transport: SpanTransport): ToolFacts {
+/** What spans of calls of one tool share. */
+export function toolAttributes({ tool, connection, collection, planId, tenantMode, catalogHash, catalogVersion }: ToolIdentity, transport: SpanTransport): Attributes {
   return {
-    name: tool,
-    attributes: {
-      ...callFacts(tool, transport),
-      ...(connection === null ? {} : { connection }),
-      ...(collection === null ? {} : { collection }),
-      "toolsrv.plan.id": planId,
-      "toolsrv.catalog.hash": catalogHash,
-      ...(catalogVersion === null ? {} : { "toolsrv.catalog.version": catalogVersion }),
-      ...(tenantMode === null ? {} : { "toolsrv.tenant.mode": tenantMode }),
-    },
+    ...callFacts(tool, transport),
+    ...(connection === null ? {} : { connection }),
+    ...(collection === null ? {} : { collection }),
+    "toolsrv.plan.id": planId,
+    "toolsrv.catalog.hash": catalogHash,
+    ...(catalogVersion === null ? {} : { "toolsrv.catalog.version": catalogVersion }),
+    ...(tenantMode === null ? {} : { "toolsrv.tenant.mode": tenantMode }),
   };
 }
 
@@ -71,12 +62,12 @@ export function callSpanKind(transport: SpanTransport): SpanKindCode {
 }
 
 /** A code says what went wrong; messages may quote arguments and are left out. */
-export function outcomeAttributes(outcome: CallOutcome): Attributes {
-  if (outcome.kind === "error") return { "error.type": "tool_error", "toolsrv.error.code": outcome.code };
-  return { "toolsrv.result.count": outcome.count, "toolsrv.result.truncated": outcome.truncated };
+export function outcomeAttributes({ code, count, truncated }: Pick<CallTrace, "code" | "count" | "truncated">): Attributes {
+  if (code !== null) return { "error.type": "tool_error", "toolsrv.error.code": code };
+  return { "toolsrv.result.count": count, "toolsrv.result.truncated": truncated };
 }
 
-export function stepSpanName({ kind, operation, target, attributes }: ObservedStep, semconv: boolean): string {
+export function stepSpanName({ kind, operation, target, attributes }: StepTrace, semconv: boolean): string {
   switch (kind) {
     case "embed": return semconv ? `embeddings ${String(attributes["model"])}` : "toolsrv.embed";
     case "store": return semconv ? `${operation === "search" ? "retrieval" : operation} ${target}` : `toolsrv.adapter.${operation}`;
@@ -85,13 +76,13 @@ export function stepSpanName({ kind, operation, target, attributes }: ObservedSt
   }
 }
 
-export function stepSpanKind({ kind }: ObservedStep): SpanKindCode {
+export function stepSpanKind({ kind }: StepTrace): SpanKindCode {
   return kind === "pipeline" ? SPAN_KIND.internal : SPAN_KIND.client;
 }
 
 /** The step's own attributes, under the specification's names and the conventions'. */
-export function stepAttributes({ kind, operation, target, attributes }: ObservedStep, count: number | null, failure: string | null): Attributes {
-  const known: Attributes = { ...attributes, ...(failure === null ? {} : { "error.type": failure }) };
+export function stepAttributes({ kind, operation, target, attributes, count, code }: StepTrace): Attributes {
+  const known: Attributes = { ...attributes, ...(code === null ? {} : { "error.type": code }) };
   if (kind === "pipeline") return { ...known, ...(count === null ? {} : { rows_out: count }) };
   if (kind === "embed") {
     return { ...known, "gen_ai.operation.name": "embeddings", ...copy("gen_ai.provider.name", attributes["provider"]), ...copy("gen_ai.request.model", attributes["model"]) };

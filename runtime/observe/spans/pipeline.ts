@@ -2,17 +2,20 @@
  * Ended spans on their way out: a bounded queue before the official batch processor. A collector that is away, slow or
  * wrong costs spans, which are counted and reported once for each outage; it never costs a call.
  */
-import type { Resource } from "@opentelemetry/resources";
-import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../log.js";
+import type { CallTrace, SpanSubject } from "./call-trace.js";
 import { loadExporter, type ExporterParts } from "./exporters.js";
+import { createSpanIds } from "./ids.js";
+import type { SpanSink } from "./recorder.js";
+import { spansOf, type SpanOrigin } from "./span.js";
 
 /** Spans that wait for the exporter; the next ones are dropped. */
 export const MAX_WAITING = 8192;
 const BATCH = 512;
 const DELAY_MS = 1000;
 /** Longest that closing waits for the collector. */
-const CLOSE_MS = 5000;
+export const CLOSE_MS = 5000;
 const MAX_CAUSE = 300;
 /** An outage is over when spans arrive and none was lost for so long. */
 const QUIET_MS = 10_000;
@@ -26,20 +29,21 @@ export interface SpanPipelineOptions extends ExporterParts {
   readonly closeMs?: number;
 }
 
-export class SpanPipeline {
+export class SpanPipeline implements SpanSink {
   /** Spans that nobody will receive. */
   dropped = 0;
-  /** What is said of the process; `null` until the packages are loaded. */
-  resource: Resource | null = null;
   private waiting = 0;
   /** Spans that the exporter has and has not delivered. */
   private inFlight = 0;
   private lostAt = 0;
   /** Of `dropped`, those of the outage that lasts; `null` when there is none. */
   private outage: number | null = null;
-  private processor: SpanProcessor | null = null;
-  /** Ended before the packages were loaded. */
-  private early: ReadableSpan[] = [];
+  /** `null` until the packages are loaded. */
+  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin } | null = null;
+  /** Calls that ended before. */
+  private early: CallTrace[] = [];
+  private readonly subjects: SpanSubject[] = [];
+  private readonly ids = createSpanIds();
   private closed = false;
 
   constructor(private readonly options: SpanPipelineOptions) {}
@@ -47,22 +51,35 @@ export class SpanPipeline {
   /** Loads the packages. @throws PackageError */
   async start(): Promise<void> {
     const { exporter, resource, BatchSpanProcessor } = await loadExporter(this.options);
-    this.resource = resource;
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
     const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
-    for (const span of this.early) processor.onEnd(span);
+    this.loaded = { processor, origin: { resource, version: this.options.version } };
+    const { early } = this;
     this.early = [];
-    this.processor = processor;
+    for (const trace of early) {
+      this.waiting -= 1 + trace.steps.length;
+      this.add(trace);
+    }
   }
 
-  add(span: ReadableSpan): void {
-    if (this.closed || this.waiting >= MAX_WAITING) {
-      this.lose(1, "more spans end than the collector takes");
+  subject(subject: SpanSubject): number {
+    return this.subjects.push(subject) - 1;
+  }
+
+  add(trace: CallTrace): void {
+    const subject = this.subjects[trace.subject];
+    const spans = 1 + trace.steps.length;
+    if (this.closed || subject === undefined || this.waiting + spans > MAX_WAITING) {
+      this.lose(spans, "more spans end than the collector takes");
       return;
     }
-    this.waiting += 1;
-    if (this.processor === null) this.early.push(span);
-    else this.processor.onEnd(span);
+    this.waiting += spans;
+    if (this.loaded === null) {
+      this.early.push(trace);
+      return;
+    }
+    const { processor, origin } = this.loaded;
+    for (const span of spansOf(trace, subject, origin, this.ids)) processor.onEnd(span);
   }
 
   /** Sends what waits, for a bounded time; the rest is dropped. */
@@ -70,7 +87,7 @@ export class SpanPipeline {
     this.closed = true;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.closeMs ?? CLOSE_MS)));
-    const flushed = this.processor?.shutdown().catch(() => undefined) ?? Promise.resolve();
+    const flushed = this.loaded?.processor.shutdown().catch(() => undefined) ?? Promise.resolve();
     await Promise.race([flushed, late]);
     clearTimeout(timer);
     if (this.waiting + this.inFlight > 0) this.lose(this.waiting + this.inFlight, "the collector did not take them before the server ended");

@@ -1,18 +1,20 @@
 /**
- * Calls and their steps as spans. A call is part of the trace that its caller names, else of one of its own. Where the
- * caller does not record its trace, neither do we. Spans are made when the call has ended.
+ * Calls and their steps on their way to spans. A call is part of the trace that its caller names, else of one of its
+ * own. Where the caller does not record its trace, neither do we.
  */
 import type { Program } from "../../abi/call.js";
 import { planId } from "../../abi/fingerprint.js";
 import type { CallObserver, ObservedCall, ObservedStep } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
+import { callTrace, type CallTrace, type SpanSubject } from "./call-trace.js";
 import type { SpanIds } from "./ids.js";
-import { toolFacts, type ToolFacts } from "./names.js";
-import { CallSpan, StepSpan, type SpanSettings } from "./span.js";
+import { toolAttributes } from "./names.js";
 
-/** Takes ended spans; neither waits nor throws. */
+/** Takes calls that have ended; neither waits nor throws. */
 export interface SpanSink {
-  add(span: CallSpan | StepSpan): void;
+  /** The number that calls name a subject by. */
+  subject(subject: SpanSubject): number;
+  add(trace: CallTrace): void;
 }
 
 export interface SpanRecorder {
@@ -24,53 +26,58 @@ export interface SpanRecorder {
 interface OpenCall {
   readonly traceId: string;
   readonly spanId: string;
-  readonly steps: ObservedStep[];
+  steps: ObservedStep[] | null;
 }
 
-export function createSpanRecorder(program: Pick<Program, "catalog" | "plans">, settings: SpanSettings, sink: SpanSink, ids: SpanIds): SpanRecorder {
+const NO_STEPS: readonly ObservedStep[] = [];
+
+export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds): SpanRecorder {
   const open = new Map<ObservedCall, OpenCall>();
-  const factsOf = factsTable(program, settings);
+  const subjectOf = subjectTable(program, settings, sink);
   return {
     spanOf: (call) => open.get(call) ?? null,
     observer: {
       begin(call) {
         const { trace } = call;
         if (trace !== null && !trace.sampled) return;
-        open.set(call, { traceId: trace === null ? ids.traceId() : trace.traceId, spanId: ids.spanId(), steps: [] });
+        open.set(call, { traceId: trace === null ? ids.traceId() : trace.traceId, spanId: ids.spanId(), steps: null });
       },
       steps: {
-        begin: (call, step) => void open.get(call)?.steps.push(step),
+        begin(call, step) {
+          const state = open.get(call);
+          if (state !== undefined) (state.steps ??= []).push(step);
+        },
         end: () => undefined,
       },
       end(call) {
         const state = open.get(call);
         if (state === undefined) return;
         open.delete(call);
-        const { traceId, spanId, steps } = state;
-        for (const step of steps) sink.add(new StepSpan(settings, { traceId, spanId: ids.spanId() }, call, step, spanId));
-        sink.add(new CallSpan(settings, { traceId, spanId }, call, factsOf(call), call.trace === null ? null : call.trace.spanId));
+        sink.add(callTrace(call, subjectOf(call), state, state.steps ?? NO_STEPS));
       },
     },
   };
 }
 
 /** What is the same for all calls of a tool is made once. */
-function factsTable({ catalog }: Pick<Program, "catalog" | "plans">, { transport }: SpanSettings): (call: ObservedCall) => ToolFacts | null {
-  const facts = new Map<string, ToolFacts>();
-  return ({ tool, plan }) => {
-    if (plan === null) return null;
-    const before = facts.get(tool);
+function subjectTable({ catalog }: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink): (call: ObservedCall) => number {
+  const numbers = new Map<ToolPlan | null, Map<string, number>>();
+  return ({ tool: called, plan }) => {
+    const tool = plan === null ? "" : called;
+    const ofPlan = numbers.get(plan) ?? new Map<string, number>();
+    numbers.set(plan, ofPlan);
+    const before = ofPlan.get(tool);
     if (before !== undefined) return before;
-    const read = readOf(plan);
-    const made = toolFacts({
-      tool, planId: planId(plan), catalogHash: catalog.hash, catalogVersion: catalog.version ?? null,
-      connection: read.connection, collection: "collection" in read && typeof read.collection === "string" ? read.collection : null, tenantMode: read.tenant?.from ?? null,
-    }, transport);
-    facts.set(tool, made);
+    const made = sink.subject({ ...settings, tool: plan === null ? null : tool, attributes: plan === null ? {} : attributesOf(tool, plan, catalog, settings) });
+    ofPlan.set(tool, made);
     return made;
   };
 }
 
-function readOf(plan: ToolPlan) {
-  return plan.kind === "pipeline" ? plan.retrieve : plan;
+function attributesOf(tool: string, plan: ToolPlan, catalog: Program["catalog"], { transport }: Pick<SpanSubject, "transport">): SpanSubject["attributes"] {
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  return toolAttributes({
+    tool, planId: planId(plan), catalogHash: catalog.hash, catalogVersion: catalog.version ?? null,
+    connection: read.connection, collection: "collection" in read && typeof read.collection === "string" ? read.collection : null, tenantMode: read.tenant?.from ?? null,
+  }, transport);
 }
