@@ -14,6 +14,15 @@ const COLLECTIONS: OptionSpec = { name: "collections", value: "A,B", help: "only
 const EXPERIMENTAL: OptionSpec = { name: "experimental", help: "required: this command may still change" };
 const CATALOG = { name: "TOOLS.yaml", required: true } as const;
 
+/** Of `toolsrv serve` alone: a built server has no twin. */
+const TWIN_FLAGS: readonly OptionSpec[] = [
+  { name: "twin", help: "serve made-up rows instead of the stores: no store, no service and no secret is needed" },
+  { name: "schema", value: "FILE,…", help: "schema exports that the twin's rows are made from (default schema.json, where there is one)" },
+  { name: "scenarios", value: "FILE", help: "scenarios that the twin's rows fit" },
+  { name: "seed", value: "N", help: "whole number that decides the twin's rows and faults (default 1)" },
+  { name: "fault", value: "CODE:TOOL:RATE,…", help: "let a share of the twin's calls fail: timeout, backend_unreachable, embedding_error or schema_drift" },
+];
+
 /** Every command that works, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -101,8 +110,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "serve",
     summary: "Serve catalogs over stdio, or over HTTP with --http",
     args: [{ name: "TOOLS.yaml", required: true, many: true }],
-    options: SERVE_FLAGS,
-    examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none"],
+    options: [...SERVE_FLAGS, ...TWIN_FLAGS],
+    examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none", "toolsrv serve tools.yaml --twin --fault timeout:search_articles:0.1"],
     graceful: true,
     load: () => import("./commands/serve.js"),
   },

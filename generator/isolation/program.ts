@@ -34,7 +34,8 @@ export function probeProgram(plans: Plans, folder: string, adapter: AdapterModul
   return { ...program, adapters: { [backend]: async () => ({ adapter }) } };
 }
 
-function alone(plan: ToolPlan): ToolPlan {
+/** A plan that asks no other service and reads no part of a store by its address. */
+export function alone(plan: ToolPlan): ToolPlan {
   switch (plan.kind) {
     case "search":
     case "scroll": {

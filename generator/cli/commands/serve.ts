@@ -14,7 +14,7 @@ import { DraftsProblem } from "../../drafts/drafts-file.js";
 import { compiledBase } from "../../drafts/examine.js";
 import { draftsPath, expireDrafts } from "../../drafts/store.js";
 import { visible } from "../../drafts/untrusted.js";
-import type { Diagnostic } from "../../ir.js";
+import type { Diagnostic, SourceFile } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { programOf } from "../../program.js";
 import { together } from "../../projects.js";
@@ -37,14 +37,18 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   const { StartError } = await import("../../../runtime/config/exit.js");
   const { processIo } = await import("../../../runtime/serve/io.js");
   const { serveWith, startFailure } = await import("../../../runtime/serve/main.js");
+  const needless = ["schema", "scenarios", "seed", "fault"].find((name) => invocation.options[name] !== undefined);
+  if (needless !== undefined && invocation.options["twin"] !== true) throw new UsageError(`--${needless} goes with --twin`);
   try {
     const options = serveOptions(invocation.options);
     const printed: Printed = new Map();
     const { projects, env } = await load(invocation, io, printed);
     if (projects === null) return EXIT.USAGE;
+    if (invocation.options["twin"] === true) io.stderr.write("a twin is served: every row is made up\n");
     const source = options.watch ? await sourceOf(invocation, io, printed) : undefined;
     return await serveWith(projects, options, env, processIo(io.signal), source);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (error instanceof StartError && error.exitCode === EXIT.USAGE) throw new UsageError(error.message);
     return startFailure(error, io.stderr);
   }
@@ -85,6 +89,7 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
   }
   print(values.diagnostics, null, null, io, printed);
   await expire(io);
+  if (options["twin"] === true) return loadTwins(read, { args, options }, env, io, printed);
   const ways = await Promise.all(read.map(async (catalog): Promise<CompileOptions> => ({ env, isInstalled: await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]) })));
   const compilations = together(read.map((catalog, index) => compile(catalog, ways[index])));
   for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
@@ -96,6 +101,25 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra }) }];
   });
   return { projects: projects.length === args.length ? projects : null, env };
+}
+
+/** The twins of the catalogs: compiled as anything is, but that no store, package or value of a reference need be there. */
+async function loadTwins(read: readonly SourceFile[], invocation: Invocation, env: ReadonlyMap<string, string>, io: Io, printed: Printed): Promise<Loaded> {
+  if (invocation.options["enable-define"] === true) throw new UsageError("--twin has no store to describe; leave out --enable-define");
+  const { openTwin, readTwinParts } = await import("../../twin/open.js");
+  const parts = await readTwinParts(invocation, io);
+  const compilations = together(read.map((catalog) => compile(catalog, { target: "describe" })));
+  for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
+  const projects: Project[] = [];
+  const values = new Map(env);
+  for (const [index, { value }] of compilations.entries()) {
+    const { path } = read[index] as SourceFile;
+    const twin = value === null ? null : await openTwin(value, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), env, shown: path }, parts, invocation, io);
+    if (twin === null) return { projects: null, env };
+    for (const [name, filled] of twin.env) values.set(name, filled);
+    projects.push({ name: projectName(path), program: twin.program });
+  }
+  return { projects, env: values };
 }
 
 /**
