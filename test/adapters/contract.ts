@@ -219,7 +219,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
       [can.nestedPaths, { path: "nested.deep.level", op: "gte", value: 5 }],
       ...EXTENDED_OPS.map((op): readonly [boolean, Filter] => [
         can.extendedOps.includes(op),
-        op === "contains_any" ? { path: "tags", op, value: ["t1", "t2"] } : op === "contains_all" ? { path: "tags", op, value: ["t1", "all"] } : op === "like" ? { path: "note", op, value: "NOTE %1" } : op === "text_match" ? { path: "note", op, value: "Note" } : { path: "note", op, value: true },
+        op === "contains_any" ? { path: "tags", op, value: ["t1", "t2"] } : op === "contains_all" ? { path: "tags", op, value: ["t1", "all"] } : op === "like" ? { path: "note", op, value: "note %1" } : op === "text_match" ? { path: "note", op, value: "Note" } : { path: "note", op, value: true },
       ]),
     ];
     for (const [able, filter] of samples) {

@@ -37,8 +37,9 @@ async function stop(server: Server, sockets: Set<Socket>): Promise<void> {
 export class Proxy {
   readonly host = HOST;
   readonly port: number;
-  /** Answers of the store are not passed on. */
-  silent = false;
+  #isSilent = false;
+  /** Answers that were held back while silent: a protocol that shares a connection loses its place without them. */
+  #held: (() => void)[] = [];
   /** Answers are replaced by bytes that no protocol has. */
   garbage = false;
   /** Connections to close at the next bytes of the client. */
@@ -57,6 +58,12 @@ export class Proxy {
     const server = createServer((client) => proxy?.pass(client, connect(port, host))).listen(own, HOST);
     await once(server, "listening");
     return (proxy = new Proxy(server, sockets));
+  }
+
+  /** Answers of the store are not passed on until this ends. */
+  set silent(is: boolean) {
+    this.#isSilent = is;
+    if (!is) for (const release of this.#held.splice(0)) release();
   }
 
   /** The next bytes of a client. */
@@ -83,7 +90,8 @@ export class Proxy {
     });
     store.on("data", (bytes) => {
       if (this.garbage) client.write(Buffer.from("\u0000\u00ff garbage \r\n\r\n garbage".repeat(3), "latin1"));
-      else if (!this.silent) client.write(bytes);
+      else if (this.#isSilent) this.#held.push(() => client.write(bytes));
+      else client.write(bytes);
     });
   }
 }

@@ -20,4 +20,6 @@ export const descriptor: BackendDescriptor = {
     filteredRecallSafe: true, exact: false, routes: [], comparesInstants: false,
   },
   compileFilter: (filter) => compileFilter(filter),
+  load: () => import("./index.js"),
+  provenOn: "milvus-lite 3.2.2",
 };

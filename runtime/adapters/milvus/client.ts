@@ -1,0 +1,111 @@
+/**
+ * Calls of Milvus' client as ours: with the signal of a call, which the client does not take, and with errors as
+ * `BackendError`. The client answers most failures with a status and throws the others.
+ */
+import type * as Milvus from "@zilliz/milvus2-sdk-node";
+import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
+import { attempt } from "../attempt.js";
+
+/** Calls in flight that nobody waits for any more end by themselves after this time. */
+const RPC_MS = 30_000;
+/** Channels of one client; they share a connection, and a call that nobody waits for keeps its own for a while. */
+const MAX_CHANNELS = 200;
+
+export type Config = Pick<Milvus.ClientConfig, "address" | "ssl" | "token" | "username" | "password" | "database">;
+
+interface Status {
+  readonly code?: number;
+  readonly error_code?: string | number;
+  readonly reason?: string;
+}
+
+export class Client {
+  #client: Milvus.MilvusClient | null = null;
+
+  constructor(
+    private readonly milvus: typeof Milvus,
+    private readonly config: Config,
+  ) {}
+
+  /** The answer of a call, tried once more where the connection broke. */
+  ask<T>(signal: AbortSignal, call: (client: Milvus.MilvusClient) => Promise<T>): Promise<T> {
+    return attempt(signal, async () => {
+      const client = (this.#client ??= this.#connect());
+      try {
+        const answer = await untilAborted(call(client), signal);
+        throwStatus(answer);
+        return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        const known = milvusError(error);
+        // The library waits longer and longer between attempts to connect, up to minutes; a new client tries at once.
+        if (isBackendError(known) && known.kind === "unreachable") this.#drop(client);
+        throw known;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#client !== null) this.#drop(this.#client);
+  }
+
+  #connect(): Milvus.MilvusClient {
+    return new this.milvus.MilvusClient({
+      ...this.config, timeout: RPC_MS, maxRetries: 0, __SKIP_CONNECT__: true, telemetry: { enabled: false }, logLevel: "none", isGlobal: false,
+      pool: { min: 0, max: MAX_CHANNELS },
+      // Connections are shared by address otherwise, also after one was given up.
+      channelOptions: { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 },
+    });
+  }
+
+  #drop(client: Milvus.MilvusClient): void {
+    if (this.#client === client) this.#client = null;
+    client.closeConnection().catch(() => undefined);
+  }
+}
+
+/** The client cannot cancel a call: whoever waits is let go, and the answer is dropped. */
+function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** Codes of gRPC (https://grpc.io/docs/guides/status-codes/), where a call itself failed. */
+const GRPC: { readonly [code: number]: readonly [BackendErrorKind, string] } = {
+  4: ["timeout", "does not answer in time"], 7: ["auth", "refuses the permission"], 8: ["rate_limited", "gets too many requests"],
+  14: ["unreachable", "does not answer"], 16: ["auth", "refuses the credentials"],
+};
+
+/** Codes of Milvus (pkg/util/merr/errors.go), where it answered with a status. */
+const CODES: { readonly [code: number]: readonly [BackendErrorKind, string] } = {
+  1: ["unreachable", "is not ready"], 2: ["internal", "failed"], 8: ["rate_limited", "gets too many requests"], 9: ["rate_limited", "gets too many requests"],
+  100: ["not_found", "has no such collection"], 101: ["bad_request", "has not loaded the collection"], 103: ["bad_request", "has not loaded the collection"],
+  800: ["not_found", "has no such database"], 1100: ["bad_request", "refuses the request"], 1400: ["auth", "refuses the credentials"], 1401: ["auth", "refuses the permission"],
+};
+
+const NAMES: { readonly [name: string]: readonly [BackendErrorKind, string] } = {
+  CollectionNotExists: ["not_found", "has no such collection"], RateLimit: ["rate_limited", "gets too many requests"], PermissionDenied: ["auth", "refuses the permission"],
+  IllegalArgument: ["bad_request", "refuses the request"], IllegalCollectionName: ["bad_request", "refuses the request"],
+};
+
+/** The message of the server stays in the cause: it quotes the filter. */
+function throwStatus(answer: unknown): void {
+  const own = answer as { readonly status?: Status } & Status;
+  const { code = 0, error_code: name = "Success", reason = "" } = own.status ?? own;
+  if (code === 0 && (name === "Success" || name === 0)) return;
+  const [kind, words] = (typeof name === "string" ? NAMES[name] : undefined) ?? CODES[code] ?? (/parse|expression|invalid/i.test(reason) ? ["bad_request", "refuses the request"] as const : ["internal", "failed"] as const);
+  throw new BackendError(kind, "milvus", `the store ${words} (code ${code})`, { cause: new Error(reason) });
+}
+
+function milvusError(error: unknown): unknown {
+  if (isBackendError(error) || !(error instanceof Error)) return error;
+  const code = "code" in error && typeof error.code === "number" ? error.code : null;
+  if (code === null) return new BackendError("internal", "milvus", "the store answers what is no answer", { cause: error });
+  // A broken connection is reported as one of these, depending on when it broke.
+  const isBroken = code === 13 && /RST_STREAM|protocol error|socket|ECONN|Received/i.test(error.message) || (code === 1 && /cancel/i.test(error.message));
+  const [kind, words] = isBroken ? ["unreachable", "closed the connection"] as const : GRPC[code] ?? ["internal", "failed"];
+  return new BackendError(kind, "milvus", `the store ${words} (gRPC ${code})`, { cause: error });
+}

@@ -1,0 +1,203 @@
+/**
+ * Backend `milvus`: a Milvus server through its client. What a collection declares decides how a filter is written, so
+ * it is read first; records have their other values in the dynamic field.
+ */
+import type * as Milvus from "@zilliz/milvus2-sdk-node";
+import { BackendError } from "../../abi/errors.js";
+import { compareText, type Filter, type Row } from "../../abi/filter.js";
+import type { Json } from "../../abi/plan.js";
+import { isRecord } from "../../base/paths.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, ReadRequest, Route, RowSet, SearchRequest, Settings } from "../adapter.js";
+import { inferFields } from "../infer.js";
+import { loadPackage } from "../package.js";
+import { refuseRoute } from "../reduce.js";
+import { textSetting } from "../settings.js";
+import { Client, type Config } from "./client.js";
+import { ASSUMED_SCHEMA, type Described, type DescribedIndex, MAX_ROWS, outputFields, queryBody, type QueryBody, type Schema, schemaOf, searchBody } from "./requests.js";
+
+/** How long the schema of a collection is taken as read. */
+const FRESH_MS = 30_000;
+const SAMPLE_RECORDS = 500;
+
+class MilvusAdapter implements Adapter {
+  readonly #known = new Map<string, { readonly schema: Schema; readonly readAtMs: number }>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly now: () => number,
+  ) {}
+
+  async health(signal: AbortSignal): Promise<void> {
+    await this.collections(signal);
+  }
+
+  async collections(signal: AbortSignal): Promise<readonly string[]> {
+    const { data } = await this.client.ask(signal, (client) => client.listCollections());
+    return data.map(({ name }) => name).sort();
+  }
+
+  async describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null> {
+    try {
+      const schema = await this.#readSchema(collection, signal);
+      const { dtypes, indexed } = schema;
+      const count = await this.count(collection, null, signal);
+      const sampled = inferFields(await this.sample(collection, SAMPLE_RECORDS, signal), (path) => indexed.has(path), dtypes.keys());
+      const fields = sampled.map(({ sampled, ...field }): FieldInfo => {
+        const own = dtypes.get(field.path);
+        return own === undefined || own.dtype === "unknown" ? { ...field, ...(sampled === undefined ? {} : { sampled }) } : { ...field, ...own };
+      });
+      return { name: collection, dims: schema.vector?.dims ?? null, count, sparse: false, fields };
+    } catch (error) {
+      if (error instanceof BackendError && error.kind === "not_found") return null;
+      throw error;
+    }
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("milvus", request.route);
+    const { collection, vector } = request;
+    if (request.mode === "hybrid" || vector === null) searchBody(request, ASSUMED_SCHEMA);
+    const schema = await this.#schema(collection, signal);
+    const dims = schema.vector?.dims ?? null;
+    if (vector !== null && dims !== null && vector.length !== dims) {
+      this.#known.delete(collection);
+      throw new BackendError("unsupported", "milvus", `the collection has vectors of ${dims} numbers, the query has ${vector.length}`);
+    }
+    const body = searchBody(request, schema);
+    if (body === null || vector === null) return { rows: [], exact: true };
+    const { results } = await this.client.ask(signal, (client) => client.search({ ...body, data: [...vector] }));
+    const rows = results.map((found): Row => ({ ...toRow(found, schema), _score: scoreOf(found.score, schema.isDistance) }));
+    return { rows: rows.sort(byScore), exact: false };
+  }
+
+  async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
+    refuseRoute("milvus", request.route);
+    const { collection, filter, limit, offset, fields } = request;
+    const schema = await this.#schema(collection, signal);
+    const body = queryBody(collection, filter, [schema.fields.id], schema, MAX_ROWS);
+    if (body === null) return { rows: [], exact: true };
+    // The server has no order of its own: all ids are read and sorted, then the page by its ids, under the filter again.
+    const ids = (await this.#query(body, signal)).map((found) => idOf(found, schema)).sort(compareIds).slice(offset, offset + limit);
+    if (ids.length === 0) return { rows: [], exact: true };
+    const page: Filter = { path: "id", op: "in", value: ids };
+    const full = queryBody(collection, filter === null ? page : { and: [filter, page] }, outputFields(fields, schema), schema, MAX_ROWS);
+    const rows = full === null ? [] : (await this.#query(full, signal)).map((found) => toRow(found, schema));
+    return { rows: rows.sort(byId), exact: true };
+  }
+
+  async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
+    refuseRoute("milvus", route);
+    const schema = await this.#schema(collection, signal);
+    const body = queryBody(collection, filter, ["count(*)"], schema);
+    if (body === null) return 0;
+    const [row] = await this.#query(body, signal);
+    return Number(row?.["count(*)"] ?? 0);
+  }
+
+  async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
+    return (await this.fetch({ collection, filter: null, limit: n, offset: 0, fields: null }, signal)).rows;
+  }
+
+  explain(request: ReadRequest): Json {
+    const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
+    return explainWith(request, this.#known.get(collection)?.schema ?? ASSUMED_SCHEMA);
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  async #query(body: QueryBody, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
+    return (await this.client.ask(signal, (client) => client.query(body as Milvus.QueryReq))).data;
+  }
+
+  async #schema(collection: string, signal: AbortSignal): Promise<Schema> {
+    signal.throwIfAborted();
+    const known = this.#known.get(collection);
+    return known !== undefined && this.now() - known.readAtMs < FRESH_MS ? known.schema : this.#readSchema(collection, signal);
+  }
+
+  async #readSchema(collection: string, signal: AbortSignal): Promise<Schema> {
+    const described = await this.client.ask(signal, (client) => client.describeCollection({ collection_name: collection }));
+    const indexes = await this.client.ask(signal, (client) => client.describeIndex({ collection_name: collection })).then(
+      ({ index_descriptions: found }) => found as unknown as readonly DescribedIndex[],
+      // A collection without an index is an error to the server.
+      (error: unknown) => (error instanceof BackendError && error.retryable ? Promise.reject(error) : []),
+    );
+    const schema = schemaOf(described as unknown as Described, indexes);
+    this.#known.set(collection, { schema, readAtMs: this.now() });
+    return schema;
+  }
+}
+
+function idOf(found: Record<string, unknown>, { fields }: Schema): string | number {
+  const id = found[fields.id] ?? found["id"];
+  return fields.idKind === "integer" && Number.isSafeInteger(Number(id)) ? Number(id) : String(id);
+}
+
+/** Declared fields, then the dynamic ones, which a query returns in a field of their own; whole numbers of 64 bits arrive as texts. */
+function toRow(found: Record<string, unknown>, schema: Schema): Row {
+  const { score: _score, $meta: dynamic, ...own } = schema.fields.declared.has("score") ? { ...found, score: undefined } : found;
+  const row: Row = { ...(isRecord(dynamic) ? dynamic : {}) };
+  for (const [name, value] of Object.entries(own)) {
+    const { dtype } = schema.dtypes.get(name) ?? {};
+    if (name === schema.fields.id || name === schema.vector?.name) continue;
+    row[name] = dtype === "integer" && typeof value === "string" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
+  row["_id"] = idOf(found, schema);
+  return row;
+}
+
+function scoreOf(score: number, isDistance: boolean): number {
+  if (!Number.isFinite(score)) return 0;
+  return isDistance ? 1 / (1 + Math.max(0, score)) : score;
+}
+
+function compareIds(a: string | number, b: string | number): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b));
+}
+
+function byId(a: Row, b: Row): number {
+  return compareIds(a["_id"] as string | number, b["_id"] as string | number);
+}
+
+function byScore(a: Row, b: Row): number {
+  return Number(b["_score"]) - Number(a["_score"]) || byId(a, b);
+}
+
+function explainWith(request: ReadRequest, schema: Schema): Json {
+  const shown = (body: object | null, collection: string): Json => (body === null ? { collection_name: collection, nothing: true } : (body as Json));
+  if ("search" in request) {
+    const { vector, collection } = request.search;
+    const body = searchBody(request.search, schema);
+    return shown(body === null || vector === null ? body : { ...body, data: `<vector of ${vector.length}>` }, collection);
+  }
+  if ("count" in request) return shown(queryBody(request.count.collection, request.count.filter, ["count(*)"], schema), request.count.collection);
+  const { collection, filter, limit, offset, fields } = request.fetch;
+  const body = queryBody(collection, filter, outputFields(fields, schema), schema);
+  return shown(body === null ? null : { ...body, limit, offset }, collection);
+}
+
+/** The address as gRPC takes it. @throws BackendError bad_request for anything but http, https and tcp */
+function configOf(settings: Settings): Config {
+  const uri = textSetting(settings, "uri");
+  const written = uri === null || /^[a-z]+:\/\//.test(uri) ? uri : `http://${uri}`;
+  if (written === null || !URL.canParse(written) || !/^(https?|tcp):$/.test(new URL(written).protocol)) throw new BackendError("bad_request", "milvus", "the uri of the connection is no http or https address");
+  const url = new URL(written);
+  const isSecure = url.protocol === "https:";
+  const [token, user, password, database] = ["token", "user", "password", "database"].map((key) => textSetting(settings, key)) as [string | null, string | null, string | null, string | null];
+  return {
+    address: `${url.hostname}:${url.port !== "" ? url.port : isSecure ? 443 : 19530}`, ssl: isSecure,
+    ...(token !== null ? { token } : user !== null ? { username: user, password: password ?? "" } : {}), ...(database === null ? {} : { database }),
+  };
+}
+
+export const adapter: AdapterModule = {
+  backend: "milvus",
+  async open(settings, { base }) {
+    const config = configOf(settings);
+    const milvus = await loadPackage<typeof Milvus & { readonly default?: typeof Milvus }>("@zilliz/milvus2-sdk-node", "milvus", base);
+    return new MilvusAdapter(new Client(milvus.default ?? milvus, config), () => performance.now());
+  },
+  explain: (request) => explainWith(request, ASSUMED_SCHEMA),
+};
