@@ -349,6 +349,14 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           ],
           "default": null
         },
+        "grpc_url": {
+          "description": "Address of its gRPC service, which searches go to; port 50051 of the same host when absent.",
+          "type": [
+            "null",
+            "string"
+          ],
+          "default": null
+        },
         "tenant": {
           "description": "Native tenant of multi-tenant collections.",
           "type": [

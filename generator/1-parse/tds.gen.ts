@@ -470,6 +470,10 @@ export interface WeaviateConnection {
    */
   api_key?: null | string;
   /**
+   * Address of its gRPC service, which searches go to; port 50051 of the same host when absent.
+   */
+  grpc_url?: null | string;
+  /**
    * Native tenant of multi-tenant collections.
    */
   tenant?: null | string;

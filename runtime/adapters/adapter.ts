@@ -90,6 +90,8 @@ export interface Adapter {
   /** `null` when there is no such collection. */
   describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null>;
   search(request: SearchRequest, signal: AbortSignal): Promise<RowSet>;
+  /** Whether the store makes vectors of query texts itself, so that a search gives it the text alone; absent: it never does. */
+  embedsText?(collection: string, signal: AbortSignal): Promise<boolean>;
   fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet>;
   count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number>;
   /** Up to `n` rows in record-id order, for inference; never for answering a caller. */

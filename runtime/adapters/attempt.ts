@@ -20,3 +20,12 @@ export async function attempt<T>(signal: AbortSignal, read: () => Promise<T>, ra
   await wait(MIN_WAIT_MS + random() * (MAX_WAIT_MS - MIN_WAIT_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
   return read();
 }
+
+/** For clients that cannot cancel a call: whoever waits is let go with the signal's reason, and the answer is dropped. */
+export function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -270,6 +270,7 @@ function observedAdapter(adapter: Adapter, { connection, backend, watch, native 
       return reported(step("count", collection), adapter.count(collection, filter, signal, route), (total) => total);
     },
     sample: (collection, n, signal) => adapter.sample(collection, n, signal),
+    ...(adapter.embedsText === undefined ? {} : { embedsText: (collection: string, signal: AbortSignal) => adapter.embedsText?.(collection, signal) ?? Promise.resolve(false) }),
     close: () => adapter.close(),
   };
 }

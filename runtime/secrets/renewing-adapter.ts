@@ -72,6 +72,10 @@ class RenewingAdapter implements Adapter {
     return this.use((adapter) => adapter.count(...request));
   }
 
+  embedsText(collection: string, signal: AbortSignal): Promise<boolean> {
+    return this.use((adapter) => adapter.embedsText?.(collection, signal) ?? Promise.resolve(false));
+  }
+
   sample(...request: Parameters<Adapter["sample"]>): ReturnType<Adapter["sample"]> {
     return this.use((adapter) => adapter.sample(...request));
   }

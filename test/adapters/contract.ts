@@ -85,7 +85,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   };
   /** Says which filter a failure is about. */
   const about = (shown: string) => (error: unknown): never => {
-    throw new Error(shown, { cause: error });
+    throw new Error(`${shown}: ${String(error instanceof BackendError ? (error.cause ?? error) : error)}`, { cause: error });
   };
   const kept = (records: readonly StoredRecord[]): readonly Row[] => records.map(({ n, payload }) => ({ ...store.keep(payload), _id: store.id(n) }));
   const ids = (found: readonly Row[]): readonly unknown[] => found.map((row) => row["_id"]);
@@ -357,7 +357,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   });
 
   overNetwork("a signal that aborts while the store is silent ends the read at once, and later reads work", async (network) => {
-    const proxy = await Proxy.to(network.host, network.port);
+    const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     try {
       assert.equal(await through.count(store.name("things"), null, never()), RECORDS.length);
@@ -377,7 +377,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   }, { timeoutMs: 20_000 });
 
   overNetwork("a connection that breaks before the answer is opened again once, without the caller", async (network) => {
-    const proxy = await Proxy.to(network.host, network.port);
+    const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     try {
       assert.equal(await through.count(store.name("things"), null, never()), RECORDS.length);
@@ -391,7 +391,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   }, { timeoutMs: 20_000 });
 
   overNetwork("a store that answers garbage is an error of the store", async (network) => {
-    const proxy = await Proxy.to(network.host, network.port);
+    const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     try {
       proxy.garbage = true;
@@ -416,7 +416,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     const port = await unusedPort();
     const late = await open(network.at("127.0.0.1", port));
     assert.equal((await failure(late.count(store.name("things"), null, never()))).kind, "unreachable");
-    const proxy = await Proxy.to(network.host, network.port, port);
+    const proxy = await Proxy.to(network.host, network.port, port, network.grpcPort);
     assert.equal(await late.count(store.name("things"), null, never()), RECORDS.length);
     await late.close();
     await proxy.close();

@@ -32,6 +32,8 @@ export interface LiveStore {
   readonly network?: {
     readonly host: string;
     readonly port: number;
+    /** Of a store that answers gRPC at a port of its own. */
+    readonly grpcPort?: number;
     /** Settings of a connection at another address, so that a proxy can stand between. */
     at(host: string, port: number): Settings;
   };

@@ -85,7 +85,7 @@ test("each operator has the native form of its store", () => {
     }],
     [condition("eq", "x", "a.b.c"), { qdrant: { must: [{ key: "a.b.c", match: { value: "x" } }], must_not: [{ key: "a.b.c[]", match: { value: "x" } }] }, milvus: `a["b"]["c"] == 'x'`, pgvector: { sql: "payload #> $1::text[] = $2::jsonb", params: [["a", "b", "c"], '"x"'] } }],
     [condition("eq", 7, "id"), {
-      qdrant: { must: [{ has_id: [7] }] }, chroma: { ids: ["7"] }, weaviate: { operator: "Equal", target: { property: "_id" }, value: "7" },
+      qdrant: { must: [{ has_id: [7] }] }, chroma: { ids: ["7"] }, weaviate: "none",
       pgvector: { sql: `"id"::text = $1`, params: ["7"] },
     }],
     [{ and: [condition("eq", 1, "a"), { or: [condition("eq", 2, "b"), condition("ne", 3, "c")] }] }, {

@@ -52,10 +52,20 @@ export class Proxy {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  static async to(host: string, port: number, own = 0): Promise<Proxy> {
+  /** @param grpcPort Where connections go that begin as HTTP/2 does, for a store with two ports. */
+  static async to(host: string, port: number, own = 0, grpcPort = port): Promise<Proxy> {
     const sockets = new Set<Socket>();
     let proxy: Proxy | null = null;
-    const server = createServer((client) => proxy?.pass(client, connect(port, host))).listen(own, HOST);
+    const server = createServer((client) => {
+      if (grpcPort === port) return void proxy?.pass(client, connect(port, host));
+      sockets.add(client);
+      client.on("error", () => undefined).on("close", () => sockets.delete(client)).once("data", (first) => {
+        client.pause();
+        client.unshift(first);
+        proxy?.pass(client, connect(first.toString("latin1").startsWith("PRI") ? grpcPort : port, host));
+        client.resume();
+      });
+    }).listen(own, HOST);
     await once(server, "listening");
     return (proxy = new Proxy(server, sockets));
   }

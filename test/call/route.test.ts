@@ -84,4 +84,20 @@ test("a store without addresses refuses each of them: nothing is read outside th
   }
 });
 
+test("a store that makes vectors itself is given the text alone, watched or not; no other is", async () => {
+  for (const watched of [false, true]) {
+    for (const embeds of [true, false]) {
+      const seen: (readonly [string | null, boolean, boolean])[] = [];
+      const overrides: Partial<Adapter> = {
+        embedsText: async () => embeds,
+        search: async ({ text, vector, embeddedBy }) => (seen.push([text, vector !== null, embeddedBy !== undefined]), { rows: [], exact: true }),
+      };
+      const engine = createEngine(program({ plans: PLANS, adapter: memoryAdapter([], overrides) }), { env: new Map([["SPACE", "eu"]]) });
+      await engine.call("search_it", { query: "x" }, watched ? caller({}, { onStep: () => undefined }) : nobody);
+      assert.deepEqual(seen, [["x", !embeds, !embeds]], `watched ${String(watched)}`);
+      await engine.close();
+    }
+  }
+});
+
 test.run();

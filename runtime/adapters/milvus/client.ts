@@ -4,7 +4,7 @@
  */
 import type * as Milvus from "@zilliz/milvus2-sdk-node";
 import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
-import { attempt } from "../attempt.js";
+import { attempt, untilAborted } from "../attempt.js";
 
 /** Calls in flight that nobody waits for any more end by themselves after this time. */
 const RPC_MS = 30_000;
@@ -62,15 +62,6 @@ export class Client {
     if (this.#client === client) this.#client = null;
     client.closeConnection().catch(() => undefined);
   }
-}
-
-/** The client cannot cancel a call: whoever waits is let go, and the answer is dropped. */
-function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** Codes of gRPC (https://grpc.io/docs/guides/status-codes/), where a call itself failed. */

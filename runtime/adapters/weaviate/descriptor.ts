@@ -9,6 +9,7 @@ export const descriptor: BackendDescriptor = {
   settings: {
     url: { default: null, use: "endpoint" },
     api_key: { default: null, use: "secret" },
+    grpc_url: { default: null, use: "endpoint" },
     tenant: { default: null, use: "place" },
     embedding_mode: { default: "auto", use: "option" },
   },
@@ -19,4 +20,6 @@ export const descriptor: BackendDescriptor = {
     requiresExplicitIndex: false, filteredRecallSafe: true, exact: false, routes: ["tenant"], comparesInstants: true,
   },
   compileFilter: (filter) => compileFilter(filter),
+  load: () => import("./index.js"),
+  provenOn: "Weaviate 1.35.2",
 };

@@ -1,50 +1,68 @@
 /**
  * Filters as the values that Weaviate's client builds: {operator, target, value}, joined by And and Or. Pure.
- * Properties are flat names; `like` has no escape for its own wildcards, so a pattern that needs one is refused.
+ * Properties are flat names of declared types, and a comparison with a value of another type is an error to the server,
+ * so it is decided here. Texts are compared without the spaces around them; `like` has no escape for its own wildcards,
+ * so a pattern that needs one is refused.
  */
 import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import type { Properties, Property } from "./properties.js";
+
+type Value = string | number | boolean;
 
 export type WeaviateFilter =
-  | { readonly operator: "And" | "Or"; readonly filters: readonly WeaviateFilter[]; readonly value: null }
+  | { readonly operator: "And" | "Or" | "Not"; readonly filters: readonly WeaviateFilter[]; readonly value: null }
   | {
       readonly operator: "Equal" | "NotEqual" | "GreaterThan" | "GreaterThanEqual" | "LessThan" | "LessThanEqual" | "Like" | "ContainsAny" | "ContainsAll";
       readonly target: { readonly property: string };
-      readonly value: string | number | boolean | readonly (string | number | boolean)[];
+      readonly value: Value | readonly Value[];
       /** The property is a date: the value is RFC 3339, and the server compares instants. */
       readonly valueType?: "date";
     };
 
-type Comparison = Exclude<WeaviateFilter["operator"], "And" | "Or">;
+type Native = Compiled<WeaviateFilter>;
+type Comparison = Exclude<WeaviateFilter["operator"], "And" | "Or" | "Not">;
 
-/** @throws BackendError unsupported for nested paths, nulls, exists, is_null, and patterns with a literal * or ?. */
-export function compileFilter(filter: Filter): Compiled<WeaviateFilter> {
+/**
+ * @param properties Those of the collection; null: values are taken to have the types of the operands.
+ * @throws BackendError unsupported for nested paths, nulls, exists, is_null, and patterns with a literal * or ?.
+ */
+export function compileFilter(filter: Filter, properties: Properties = null): Native {
   const reduced = reduceFilter(filter);
-  return typeof reduced === "string" ? reduced : compile(reduced);
+  return typeof reduced === "string" ? reduced : compile(reduced, properties);
 }
 
-function compile(filter: Filter): WeaviateFilter {
-  if ("and" in filter) return join("And", filter.and.map(compile));
-  if ("or" in filter) return join("Or", filter.or.map(compile));
-  return compileCondition(filter);
+function compile(filter: Filter, properties: Properties): Native {
+  if ("and" in filter) return join("And", filter.and.map((part) => compile(part, properties)));
+  if ("or" in filter) return join("Or", filter.or.map((part) => compile(part, properties)));
+  return compileCondition(filter, properties);
 }
 
-function join(operator: "And" | "Or", filters: readonly WeaviateFilter[]): WeaviateFilter {
+function join(operator: "And" | "Or", parts: readonly Native[]): Native {
+  const decisive = operator === "And" ? "none" : "all";
+  if (parts.includes(decisive)) return decisive;
+  const filters = parts.filter((part): part is WeaviateFilter => typeof part !== "string");
   const [only] = filters;
-  return filters.length === 1 && only !== undefined ? only : { operator, filters, value: null };
+  if (only === undefined) return operator === "And" ? "all" : "none";
+  return filters.length === 1 ? only : { operator, filters, value: null };
 }
 
 const OPERATORS = { eq: "Equal", ne: "NotEqual", gt: "GreaterThan", gte: "GreaterThanEqual", lt: "LessThan", lte: "LessThanEqual" } as const;
 
-function compileCondition(condition: Condition): WeaviateFilter {
+function compileCondition(condition: Condition, properties: Properties): Native {
   const path = flatPath("weaviate", condition);
-  const property = path === "id" ? "_id" : path;
   const { op } = condition;
-  const test = (operator: Comparison, value: string | number | boolean | readonly (string | number | boolean)[]): WeaviateFilter => ({
-    operator, target: { property }, value, ...(comparesInstants(condition) ? { valueType: "date" as const } : {}),
+  if (path === "id") return compileId(condition);
+  const property = properties === null ? null : properties.get(path) ?? "absent";
+  const test = (operator: Comparison, value: Value | readonly Value[]): WeaviateFilter => ({
+    operator, target: { property: path }, value, ...(comparesInstants(condition) ? { valueType: "date" as const } : {}),
   });
+  if (property === "absent") {
+    operandsOf(condition).forEach(given);
+    return op === "ne" || op === "nin" ? "all" : op === "exists" || op === "is_null" ? refuse("weaviate", `the operator ${op}`) : "none";
+  }
   switch (op) {
     case "eq":
     case "ne":
@@ -52,20 +70,19 @@ function compileCondition(condition: Condition): WeaviateFilter {
     case "gte":
     case "lt":
     case "lte":
-      if (path === "id" && op !== "eq" && op !== "ne") return refuse("weaviate", `the operator ${op} on record ids`);
-      return test(OPERATORS[op], given(operandOf(condition)));
+      return compare(condition, property, op, given(operandOf(condition)), test);
     case "in":
-      return join("Or", operandsOf(condition).map((value) => test("Equal", given(value))));
+      return property?.kind === "list" ? contains("ContainsAny", condition, property, test) : join("Or", operandsOf(condition).map((value) => compare(condition, property, "eq", given(value), test)));
     case "nin":
-      return join("And", operandsOf(condition).map((value) => test("NotEqual", given(value))));
+      return property?.kind === "list" ? not(contains("ContainsAny", condition, property, test)) : join("And", operandsOf(condition).map((value) => compare(condition, property, "ne", given(value), test)));
     case "contains_any":
-      return test("ContainsAny", operandsOf(condition).map(given));
+      return contains("ContainsAny", condition, property, test);
     case "contains_all":
-      return test("ContainsAll", operandsOf(condition).map(given));
+      return contains("ContainsAll", condition, property, test);
     case "like":
-      return test("Like", pattern(String(condition.value)));
+      return property === null || property.kind === "text" ? test("Like", pattern(String(condition.value))) : property.kind === "words" ? tokenized(path) : "none";
     case "text_match":
-      return join("And", searchWords(String(condition.value)).map((word) => test("Like", `*${word}*`)));
+      return property === null || property.kind === "text" || property.kind === "words" ? join("And", searchWords(String(condition.value)).map((word) => test("Like", `*${word}*`))) : "none";
     case "exists":
     case "is_null":
       return refuse("weaviate", `the operator ${op}`);
@@ -74,8 +91,95 @@ function compileCondition(condition: Condition): WeaviateFilter {
   }
 }
 
-function given(value: Scalar): string | number | boolean {
+type Test = (operator: Comparison, value: Value | readonly Value[]) => WeaviateFilter;
+
+/** A comparison of a value with the property's own type; every other value differs from it. */
+function compare(condition: Condition, property: Property | null, op: keyof typeof OPERATORS, value: Value, test: Test): Native {
+  const otherwise = op === "ne" ? "all" : "none";
+  const isOrder = op !== "eq" && op !== "ne";
+  if (property === null) return test(OPERATORS[op], comparesInstants(condition) ? value : comparable(value));
+  if (comparesInstants(condition) !== (property.kind === "date")) return refuse("weaviate", property.kind === "date" ? `comparisons of the date '${condition.path}' as a text; give the parameter dtype datetime` : `dtype datetime on '${condition.path}', which is no date`);
+  switch (property.kind) {
+    case "words":
+      return tokenized(condition.path);
+    case "text":
+      return typeof value === "string" ? test(OPERATORS[op], whole(value)) : otherwise;
+    case "date":
+      return typeof value === "string" ? test(OPERATORS[op], value) : otherwise;
+    case "boolean":
+      return typeof value === "boolean" && !isOrder ? test(OPERATORS[op], value) : otherwise;
+    case "float":
+      return typeof value === "number" ? test(OPERATORS[op], writable(value)) : otherwise;
+    case "integer":
+      return typeof value === "number" ? compareWhole(op, value, test) : otherwise;
+    case "list":
+      return otherwise;
+    case "other":
+      return refuse("weaviate", `comparisons of '${condition.path}'`);
+    default:
+      return property.kind satisfies never;
+  }
+}
+
+/** A number with a fraction lies between two whole ones. */
+function compareWhole(op: keyof typeof OPERATORS, value: number, test: Test): Native {
+  if (Number.isInteger(value)) return test(OPERATORS[op], writable(value));
+  if (op === "eq" || op === "ne") return op === "ne" ? "all" : "none";
+  return op === "gt" || op === "gte" ? test("GreaterThanEqual", writable(Math.ceil(value))) : test("LessThanEqual", writable(Math.floor(value)));
+}
+
+function contains(operator: "ContainsAny" | "ContainsAll", condition: Condition, property: Property | null, test: Test): Native {
+  const operands = operandsOf(condition).map(given);
+  if (property === null) return test(operator, comparesInstants(condition) ? operands : operands.map(comparable));
+  if (property.kind !== "list") return "none";
+  if (property.element === null) return refuse("weaviate", `comparisons of '${condition.path}'`);
+  const able = operands.filter((value) => typeof value === property.element).map(comparable);
+  return able.length === 0 || (operator === "ContainsAll" && able.length < operands.length) ? "none" : test(operator, able);
+}
+
+function not(filter: Native): Native {
+  return typeof filter !== "string" ? { operator: "Not", filters: [filter], value: null } : filter === "none" ? "all" : "none";
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Record ids are UUIDs; other texts are the id of nothing. */
+function compileId(condition: Condition): Native {
+  const ids = operandsOf(condition).filter((id): id is string => typeof id === "string" && UUID.test(id));
+  const test = (operator: "Equal" | "NotEqual", value: string): WeaviateFilter => ({ operator, target: { property: "_id" }, value });
+  switch (condition.op) {
+    case "eq":
+    case "in":
+      return ids.length > 1 ? { operator: "ContainsAny", target: { property: "_id" }, value: ids } : join("Or", ids.map((id) => test("Equal", id)));
+    case "ne":
+    case "nin":
+      return join("And", ids.map((id) => test("NotEqual", id)));
+    default:
+      return refuse("weaviate", `the operator ${condition.op} on record ids`);
+  }
+}
+
+function given(value: Scalar): Value {
   return value === null ? refuse("weaviate", "comparisons with null") : value;
+}
+
+function tokenized(path: string): never {
+  return refuse("weaviate", `comparisons of '${path}', whose index cuts texts into words; give the property tokenization: field`);
+}
+
+/** A text as the server compares it: it drops the spaces around it, and has no half of a surrogate pair. */
+function whole(text: string): string {
+  if (text.trim() !== text) return refuse("weaviate", "comparisons with a text that has spaces around it");
+  return /\p{Surrogate}/u.test(text) ? refuse("weaviate", "texts with half a surrogate pair") : text;
+}
+
+function comparable(value: Value): Value {
+  return typeof value === "string" ? whole(value) : typeof value === "number" ? writable(value) : value;
+}
+
+/** The client writes whole numbers in 64 bits. */
+function writable(value: number): number {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? refuse("weaviate", "whole numbers beyond 53 bits") : value;
 }
 
 /** Words of one text_match: each is a condition of its own for the server. */

@@ -51,7 +51,8 @@ async function searchText(bound: BoundRead, query: QueryPlan, text: string, call
 async function searchVariants(bound: BoundRead, query: QueryPlan, text: string, call: CallContext): Promise<CallRows> {
   const { signal } = call;
   const texts = query.expand === undefined ? [text] : await expandText(query, text, call);
-  const [adapter, embedded] = await Promise.all([call.services.adapter(bound.plan.connection), embedTexts(query.embedding, texts, call)]);
+  const adapter = await call.services.adapter(bound.plan.connection);
+  const embedded = await vectorsOf(adapter, bound, query, texts, call);
   const requests = texts.map((variant, index) => searchRequest(bound, query, variant, embedded.vectors[index] ?? null, embedded.by, call));
   const found = await Promise.all(requests.map((request) => adapter.search(request, signal)));
   const merged = mergeRows(found.map(({ rows }) => rows), bound.limit);
@@ -60,7 +61,7 @@ async function searchVariants(bound: BoundRead, query: QueryPlan, text: string, 
   return toCallRows({ rows, exact: found.every(({ exact }) => exact) }, query.mode, explained.length === 1 ? (explained[0] ?? null) : call.debug ? explained : null);
 }
 
-function searchRequest(bound: BoundRead, query: QueryPlan, text: string, vector: Float32Array | null, embeddedBy: string, call: CallContext): SearchRequest {
+function searchRequest(bound: BoundRead, query: QueryPlan, text: string, vector: Float32Array | null, embeddedBy: string | null, call: CallContext): SearchRequest {
   const route = routeOf(bound.plan, call);
   return {
     collection: bound.collection,
@@ -71,10 +72,16 @@ function searchRequest(bound: BoundRead, query: QueryPlan, text: string, vector:
     filter: bound.filter,
     limit: bound.limit,
     fields: fieldsHint(bound, call),
-    embeddedBy,
+    ...(embeddedBy === null ? {} : { embeddedBy }),
     ...(query.ef === undefined ? {} : { ef: query.ef }),
     ...(route === undefined ? {} : { route }),
   };
+}
+
+/** The vectors of query texts in their order; none where the store makes them itself. */
+async function vectorsOf(adapter: Adapter, bound: BoundRead, query: QueryPlan, texts: readonly string[], call: CallContext): Promise<{ readonly vectors: readonly Float32Array[]; readonly by: string | null }> {
+  if (adapter.embedsText !== undefined && (await adapter.embedsText(bound.collection, call.signal))) return { vectors: [], by: null };
+  return embedTexts(query.embedding, texts, call);
 }
 
 async function fetchRows(bound: BoundRead, call: CallContext): Promise<CallRows> {

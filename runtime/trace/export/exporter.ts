@@ -148,7 +148,7 @@ export class Exporter {
     const { url, headers, fetch: send = fetch } = this.options;
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(REQUEST_MS)]);
     try {
-      const answer = await send(url, { method: "POST", headers: { ...headers, "content-type": "application/x-protobuf" }, body, signal: limit, redirect: "error" });
+      const answer = await send(url, { method: "POST", headers: { ...headers, "content-type": "application/x-protobuf" }, body: body as Buffer<ArrayBuffer>, signal: limit, redirect: "error" });
       await answer.arrayBuffer();
       if (answer.ok) return null;
       const seconds = Number(answer.headers.get("retry-after") ?? Number.NaN);
