@@ -117,8 +117,8 @@ export async function compile(source: CatalogSource, options: CatalogOptions = {
 export async function connect(source: CatalogSource, options: CatalogOptions = {}): Promise<Connection> {
   const host = nodeHost();
   const read = await readSource(source, options, host);
-  const { plans } = compileRead(read);
-  return connectPlans(plans, { base: read.base, env: read.env, observed: true, now: () => host.monotonic() });
+  const { plans, guards } = compileRead(read);
+  return connectPlans(plans, { base: read.base, certificates: guards, env: read.env, observed: true, now: () => host.monotonic() });
 }
 
 /** What running plans needs of the machine. */
@@ -129,6 +129,8 @@ export interface PlanWorld {
   readonly env: ReadonlyMap<string, string>;
   /** Variables of the process, for providers of credentials; those of `env` when absent. */
   readonly environment?: { readonly [name: string]: string | undefined };
+  /** What was shown of every tool's guards, for calls that are recorded. */
+  readonly certificates?: readonly GuardCertificate[];
   /** Record calls as the catalog's observability says; commands that try a catalog out do not. */
   readonly observed?: boolean;
   /** Monotonic milliseconds. */
@@ -136,9 +138,9 @@ export interface PlanWorld {
 }
 
 /** Makes compiled plans callable: the second half of `connect`, also for commands that have compiled a catalog already. */
-export async function connectPlans(plans: Plans, { base, observed = false, ...world }: PlanWorld): Promise<Connection> {
+export async function connectPlans(plans: Plans, { base, certificates = [], observed = false, ...world }: PlanWorld): Promise<Connection> {
   const { createEngine } = await import("../runtime/call/engine.js");
-  const program = programOf(plans, { base });
+  const program = programOf(plans, { base, certificates });
   const observability = observed ? await observabilityOf(program, world.env) : null;
   const engine = createEngine(program, { ...world, observing: observability?.observe(program, program.catalog.file) ?? null });
   return connectionOf(engine, async () => observability?.close());

@@ -3,15 +3,18 @@
  * validators from the same argument list, and handlers that call the same runtime functions in the same order.
  */
 import type { Program, ToolCode } from "../runtime/abi/call.js";
+import { certificateIds } from "../runtime/abi/certificates.js";
 import { BackendError } from "../runtime/abi/errors.js";
 import { ABI, type BackendName } from "../runtime/abi/plan.js";
-import type { Plans } from "./ir.js";
+import type { GuardCertificate, Plans } from "./ir.js";
 
 export interface ProgramOptions {
   /** Folder of the catalog, ending in "/"; relative paths of connections start there. */
   readonly base: URL;
   /** Tools that the catalog does not declare. */
   readonly extra?: Program["extra"];
+  /** What was shown of every tool's guards; a program that serves needs them where the catalog asks for evidence. */
+  readonly certificates?: readonly GuardCertificate[];
 }
 
 async function codeOf(plans: Plans): Promise<ToolCode> {
@@ -30,7 +33,8 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
 }
 
 /** A program as `out/server.ts` would pass it to `serve`. */
-export function programOf(plans: Plans, { base, extra }: ProgramOptions): Program {
+export function programOf(plans: Plans, { base, extra, certificates = [] }: ProgramOptions): Program {
+  const ids = certificateIds(plans.settings, certificates);
   const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
   return {
     abi: ABI,
@@ -41,6 +45,7 @@ export function programOf(plans: Plans, { base, extra }: ProgramOptions): Progra
     plans: plans.tools,
     tools: plans.definitions,
     ...(extra === undefined ? {} : { extra }),
+    ...(ids === null ? {} : { certificates: ids }),
     code: () => codeOf(plans),
     adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),
     base,

@@ -2152,7 +2152,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
               "default": "jsonl"
             },
             "path": {
-              "description": "File of sink file.",
+              "description": "File of sink file, which a path alone stands for; relative to the catalog's folder.",
               "type": [
                 "null",
                 "string"
@@ -2206,6 +2206,11 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
                 "type": "string"
               },
               "default": []
+            },
+            "chain": {
+              "description": "Access evidence: records are linked by hashes and say which guard and query ran; `toolsrv audit verify` checks them. Sink file only.",
+              "type": "boolean",
+              "default": false
             },
             "redact": {
               "title": "AuditRedact",

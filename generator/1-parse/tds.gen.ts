@@ -943,7 +943,7 @@ export interface Audit {
    */
   format?: "jsonl" | "json";
   /**
-   * File of sink file.
+   * File of sink file, which a path alone stands for; relative to the catalog's folder.
    */
   path?: null | string;
   /**
@@ -955,6 +955,10 @@ export interface Audit {
    * Tools that are not recorded.
    */
   exclude_tools?: string[];
+  /**
+   * Access evidence: records are linked by hashes and say which guard and query ran; `toolsrv audit verify` checks them. Sink file only.
+   */
+  chain?: boolean;
   redact?: AuditRedact;
 }
 /**

@@ -99,10 +99,13 @@ function windows(written: tds.Windows | undefined): RateWindows {
 
 function auditOf(audit: tds.Audit | undefined, interpolator: Interpolator): Section | undefined {
   if (audit?.enabled !== true) return undefined;
-  const { sink = "stdout", path, url, include, exclude_tools = [], redact } = audit;
+  const { path, url, include, exclude_tools = [], redact } = audit;
+  // A path alone says where records go.
+  const { sink = typeof path === "string" ? "file" : "stdout" } = audit;
   return sectionOf(
     {
       sink, path, url, exclude_tools,
+      ...(audit.chain === true ? { chain: true } : {}),
       include: { args: true, result_count: true, latency_ms: true, search_mode: true, warnings: true, ...include },
       redact: { arg_fields: redact?.arg_fields ?? ["password", "token", "secret"] },
     },

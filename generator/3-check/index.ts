@@ -8,6 +8,7 @@ import type { Checked, Pass, Resolved } from "../ir.js";
 import { reportPackages } from "./packages.js";
 import { reportEnterprise, reportHardening, reportPacks } from "./profiles.js";
 import { createSubject, type Rule } from "./rule.js";
+import * as audit from "./rules/audit.js";
 import * as builtins from "./rules/builtins.js";
 import * as catalog from "./rules/catalog.js";
 import * as connections from "./rules/connections.js";
@@ -30,7 +31,7 @@ import * as tracing from "./rules/tracing.js";
 import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, auth, documentAcl, tracing, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, audit, auth, documentAcl, tracing, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

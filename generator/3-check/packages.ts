@@ -1,6 +1,7 @@
 /** Optional npm packages that a catalog needs; asked only where the caller can say what is installed. */
 import { dirname, join } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
+import { OTLP_LOG_PACKAGES } from "../../runtime/abi/audit.js";
 import { BUILT_IN_EMBEDDINGS, EMBEDDERS } from "../../runtime/embed/descriptors.js";
 import { EXPANDERS } from "../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../runtime/rerank/descriptors.js";
@@ -13,6 +14,9 @@ import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
 import type { Resolved } from "../ir.js";
 import type { Target } from "./rules/unsupported.js";
+
+/** What sinks of audit records need. */
+const AUDIT_PACKAGES: { readonly [sink: string]: readonly string[] } = { otlp: OTLP_LOG_PACKAGES };
 
 /** What the stores of rate limits need. */
 const LIMIT_PACKAGES: { readonly [S in RateLimitPlan["store"]]: readonly string[] } = { memory: [], redis: ["redis"] };
@@ -28,6 +32,7 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
   ...Object.values(SECRET_SOURCES).flatMap(({ packages }) => packages),
   ...Object.values(LIMIT_PACKAGES).flat(),
   ...Object.values(SPAN_PACKAGES).flat(),
+  ...Object.values(AUDIT_PACKAGES).flat(),
   ...PROVIDERS.flatMap(({ packages, defaultModel }) => packages(defaultModel ?? "")),
 ])];
 
@@ -54,6 +59,9 @@ export function reportPackages({ connections, parsed, tools, settings }: Resolve
   const exporter = isRecord(tracing) ? SPAN_EXPORTERS.find((one) => one === tracing["exporter"]) : undefined;
   const exporting = exporter === undefined ? null : missingOf(SPAN_PACKAGES[exporter]);
   if (exporting !== null) reporter.report("VB2019", { what: `observability.tracing (exporter ${exporter})`, package: exporting }, { path: ["observability", "tracing"] });
+  const sink = auditSink(settings.observability?.["audit"]);
+  const sending = missingOf(sink !== null && Object.hasOwn(AUDIT_PACKAGES, sink) ? (AUDIT_PACKAGES[sink] ?? []) : []);
+  if (sending !== null) reporter.report("VB2019", { what: `observability.audit (sink ${sink})`, package: sending }, { path: ["observability", "audit", "sink"] });
   const seen = new Set<string>();
   for (const tool of tools) {
     const queries = [tool.query, ...tool.steps.map((step) => (step.kind === "retrieve" ? step.query : null))];
@@ -72,6 +80,10 @@ export function reportPackages({ connections, parsed, tools, settings }: Resolve
     const missing = missingOf(RERANKERS[provider].packages(model));
     if (missing !== null) reporter.report("VB4032", { provider, package: missing }, { path: [...at, "provider"] }, { tool: tool.name });
   }
+}
+
+function auditSink(audit: unknown): string | null {
+  return isRecord(audit) && typeof audit["sink"] === "string" ? audit["sink"] : null;
 }
 
 /** Which optional packages Node finds from one of the folders: that of the catalog, and where toolsrv itself lies. */

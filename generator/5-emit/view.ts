@@ -1,4 +1,5 @@
 /** What templates print, prepared: names, literals, comments, one view a file. Templates only lay it out. */
+import { certificateIds } from "../../runtime/abi/certificates.js";
 import { ABI, type BackendName, type ReadPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
 import { membersOf } from "../../runtime/abi/params.js";
@@ -84,6 +85,7 @@ export function serverView(plans: Plans, base: string, hasAdapter: (backend: Bac
   return {
     ...headerView(plans),
     abi: String(ABI),
+    hasCertificates: certificateIds(plans.settings, []) !== null,
     adapters: loads.length === 0 ? "{}" : flat.length < WIDTH - 16 ? flat : `{\n${loads.map((load) => `    ${load},\n`).join("")}  }`,
     base: jsString(base),
     traceRoutes: traceRoutes === null ? null : jsString(traceRoutes),
@@ -108,8 +110,10 @@ export function projectsView(projects: readonly PlacedProject[]) {
 export function plansView(plans: Plans, tools: readonly ToolView[], certificates: readonly GuardCertificate[]) {
   const table = (name: string, value: unknown, comments?: Comments): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH, comments);
   const callers = new Map(certificates.map((certificate) => [certificate.tool, certificate.callers]));
+  const ids = certificateIds(plans.settings, certificates);
   return {
     ...headerView(plans),
+    certificates: ids === null ? null : table("certificates", ids),
     catalogPlan: table("catalog", plans.catalog),
     settings: table("settings", plans.settings, SETTINGS_COMMENTS),
     connections: table("connections", plans.connections),

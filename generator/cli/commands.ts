@@ -253,6 +253,17 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/auth.js"),
   },
   {
+    name: "audit",
+    summary: "Check audit records that are linked by hashes (observability.audit.chain): verify",
+    args: [{ name: "COMMAND", required: true }, { name: "FILE", required: false, many: true }],
+    options: [
+      { name: "head", value: "HASH", help: "hash of a record that must be there, so that a cut end is found" },
+      { name: "json", help: "print the report as JSON" },
+    ],
+    examples: ["toolsrv audit verify audit.jsonl", "toolsrv audit verify audit.jsonl.1 audit.jsonl --head HASH"],
+    load: () => import("./commands/audit.js"),
+  },
+  {
     name: "trace",
     summary: "Record and look at what agents did: serve, demo, runs, show, watch, diff, stats, export, import, gc, doctor, view",
     args: [{ name: "COMMAND", required: true }, { name: "WORD", required: false, many: true }],

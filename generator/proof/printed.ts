@@ -1,5 +1,7 @@
 /** The proof on the bytes that `build` prints: what is certified is the text that Node will run, read back from it. */
-import { sha256Hex } from "../../runtime/abi/fingerprint.js";
+import type { ServePlan } from "../../runtime/abi/call.js";
+import { certificateIds } from "../../runtime/abi/certificates.js";
+import { canonicalJson, sha256Hex } from "../../runtime/abi/fingerprint.js";
 import { readModule, UnreadableLiteral } from "../literal-reader.js";
 import { readStockYaml } from "./stock-yaml.js";
 import { certify, type Problem, type Proof } from "./certify.js";
@@ -9,7 +11,7 @@ export interface PrintedProof extends Proof {
   readonly digest: string;
 }
 
-const EXPORTS = ["catalog", "settings", "connections", "embeddings", "plans"];
+const EXPORTS = ["catalog", "settings", "connections", "embeddings", "plans", "certificates"];
 
 /** Certifies the text of a `plans.ts` against its catalog, as `readStockYaml` gives it. References are open in both. */
 export function certifyPrinted(plansText: string, catalog: unknown): PrintedProof {
@@ -19,7 +21,11 @@ export function certifyPrinted(plansText: string, catalog: unknown): PrintedProo
     const values = readModule(plansText);
     const stranger = [...values.keys()].find((name) => !EXPORTS.includes(name));
     if (stranger !== undefined) return unreadable(`it exports '${stranger}'`);
-    return { digest, ...certify({ settings: values.get("settings"), connections: values.get("connections"), plans: values.get("plans") }, catalog) };
+    const proof = certify({ settings: values.get("settings"), connections: values.get("connections"), plans: values.get("plans") }, catalog);
+    if (proof.certificates === null) return { digest, ...proof };
+    // Records name the certificates by these ids: others would point at guards that were never shown.
+    const ids = certificateIds(values.get("settings") as ServePlan, proof.certificates);
+    return canonicalJson(ids) === canonicalJson(values.get("certificates") ?? null) ? { digest, ...proof } : unreadable("certificates that are not those of its guards");
   } catch (error) {
     if (error instanceof UnreadableLiteral) return unreadable(error.message);
     throw error;

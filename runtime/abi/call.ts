@@ -172,6 +172,8 @@ export interface Program {
   readonly plans: PlanTable;
   /** In the order of tools/list; meta tools are added by the runtime. */
   readonly tools: readonly ToolDefinition[];
+  /** Tool → id of the certificate of its guards; only where the catalog asks for evidence (observability.audit.chain). */
+  readonly certificates?: { readonly [tool: string]: string };
   /** Tools that no catalog declares; a server lists them after the compiled ones. */
   readonly extra?: ExtraTools;
   /** Validators and handlers; loaded after the handshake is answered, so that a start stays fast. */

@@ -94,6 +94,7 @@ export const CODES = defineCodes({
   TS0250: { severity: ["error", "warning"], title: "rate limit not in force", message: "security.rate_limit: {detail}", help: "write the limit, or set enabled: false" },
   TS0251: { severity: "warning", title: "block of another credentials provider", message: "credentials.{other} is not read: the provider is {provider}", help: "write provider: {other}, or remove the block" },
   TS0252: { severity: ["error", "warning"], title: "setting of a provider missing", message: "{what} needs config.{key}", help: "write it under config, a secret as a reference to the environment" },
+  TS0253: { severity: ["error", "warning"], title: "audit not in force", message: "observability.audit: {detail}", help: "write what the sink needs, or set enabled: false" },
   TS0260: { severity: "error", title: "signature that proves nothing", message: "{key}.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
   TS0262: { severity: "error", title: "enterprise profile not met", message: "enterprise hardening: profiles.enterprise.{key} is not met by {tools}", help: "VE002 and VE003 say what to change in each tool; the profile itself is set under profiles.enterprise.security.hardening" },
@@ -102,7 +103,6 @@ export const CODES = defineCodes({
   TS0281: { severity: "warning", title: "date compared as text", message: "'{path}' is compared with {got} as text: other spellings of one moment are not equal to it, and may sort before or after it", help: "add dtypes: { {path}: datetime } to {where} to compare points in time, or dtypes: { {path}: keyword } if texts are meant" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
-  TS0301: { severity: ["error", "info"], title: "not supported yet", message: "{what} is not supported yet", help: "the catalog is refused rather than served without it; remove the key to continue" },
   TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
 
   TS0304: { severity: "error", title: "backend not allowed", message: "enterprise hardening: profiles.enterprise.allowed_backends has {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },

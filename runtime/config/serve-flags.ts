@@ -28,9 +28,9 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: "watch", default: true, help: "reload the catalog when it is saved (stdio only; a built server has none)" },
   { name: "trace", value: "HOST:PORT", optional: isAddress, help: "record the calls in a trace service of this process (default 127.0.0.1:7842)" },
   { name: "enable-define", help: "advertise describe_collection and define_tool (only where the compiler runs: toolsrv serve)" },
-  { name: "audit-log", value: "FILE", help: "append audit events as JSONL", unavailable: true },
-  { name: "audit-sink", value: "SINK", help: "file, http or otlp", unavailable: true },
-  { name: "audit-url", value: "URL", help: "address of the audit sink", unavailable: true },
+  { name: "audit-log", value: "FILE", help: "append audit records to a file as JSONL; this and the next two override the catalog" },
+  { name: "audit-sink", value: "SINK", help: "where audit records go: file, http or otlp" },
+  { name: "audit-url", value: "URL", help: "address of the audit sinks http and otlp" },
   { name: "route-by-claim", value: "CLAIM", help: "of several catalogs, each caller gets the one that this claim names (jwt, api_key)" },
   { name: "default-project", value: "NAME", help: "of several catalogs, the one for callers whose claims name none (default: the first)" },
 ];

@@ -1,8 +1,10 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
 import { flagLabel, readFlagWords, type FlagValue } from "./flags.js";
 import { SERVE_FLAGS } from "./serve-flags.js";
+import type { AuditFlags } from "../observe/audit/settings.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
 import { parseAddress, type HttpAddress } from "./address.js";
+import { readAuditFlags } from "./audit-flags.js";
 import { readAuthFlags, type AuthFlags } from "./auth-flags.js";
 import { StartError } from "./exit.js";
 
@@ -37,6 +39,8 @@ export interface ServeOptions {
   readonly defaultProject: string | null;
   /** `null`: calls are not recorded. */
   readonly trace: TraceOption | null;
+  /** `null`: as the catalogs say. */
+  readonly audit: AuditFlags | null;
 }
 
 /** Where `--trace` listens; without an address, where the settings of the trace service say. */
@@ -87,6 +91,7 @@ export function serveOptions(values: FlagValues): ServeOptions {
     liveEmbed: values["live-embed"] === true,
     watch: values["watch"] !== false && http === null,
     trace: readTrace(text("trace")),
+    audit: readAuditFlags(text),
     defaultProject: text("default-project"),
   };
 }

@@ -49,6 +49,11 @@ export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
   };
 }
 
+/** Standard output of an application that also writes there itself. */
+export function sharedStdout(): Pick<LineOutput, "write"> {
+  return { write: (text, done) => process.stdout.write(text, done) };
+}
+
 /** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();

@@ -6,15 +6,19 @@
 import type { Program } from "../abi/call.js";
 import { observeWith, type CallObserver } from "../abi/observer.js";
 import type { Project } from "../abi/projects.js";
+import { ToolError } from "../abi/errors.js";
+import { fillProgram } from "../call/fill-program.js";
 import { META_TOOLS } from "../call/meta-tools.js";
 import type { Observing } from "../call/observe.js";
 import type { TraceOption } from "../config/serve-options.js";
 import { createCallLog } from "../observe/call-log.js";
+import type { AuditFlags } from "../observe/audit/settings.js";
+import type { AuditStream } from "../observe/audit/stream.js";
 import { createScrub, LearnedSecrets } from "../observe/credentials.js";
 import { createLog, type Log, type LogFormat } from "../observe/log.js";
 import { createMetrics, type Metrics } from "../observe/metrics.js";
 import type { SpanRecorder } from "../observe/spans/recorder.js";
-import { processIo, type ServeIo } from "./io.js";
+import { processIo, type ServeIo, sharedStdout } from "./io.js";
 import { createSpanSource } from "./span-source.js";
 
 /** One kind of record, for all programs of a server. */
@@ -30,6 +34,8 @@ export interface Observability {
   observe(program: Program, project: string): Observing | null;
   /** `null` when no catalog asks for metrics. */
   readonly metrics: Metrics | null;
+  /** Audit records that were lost since the start. */
+  auditDropped(): number;
   /** Writes what the observers have queued, each within a bounded time. No call may end after it. */
   close(): Promise<void>;
 }
@@ -46,11 +52,13 @@ export interface ObservabilityOptions {
   readonly logCalls: boolean;
   /** How calls come in; `null` for the library. */
   readonly transport: "http" | "stdio" | null;
+  /** `--audit-log`, `--audit-sink` and `--audit-url`. */
+  readonly audit: AuditFlags | null;
   /** `--trace`. */
   readonly trace: TraceOption | null;
   /** Credentials that became known while the programs ran. */
   readonly learned: LearnedSecrets;
-  readonly io: Pick<ServeIo, "note" | "environment" | "now">;
+  readonly io: Pick<ServeIo, "note" | "environment" | "now" | "takeStdout">;
   /** Milliseconds since the epoch. */
   readonly wallNow: () => number;
 }
@@ -58,10 +66,12 @@ export interface ObservabilityOptions {
 /** @throws StartError when something that a catalog or a flag asks for cannot be recorded. */
 export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
   const { log, wallNow } = options;
+  const audit = await auditSource(options);
   const metrics = await metricsOf(options);
   const spans = await createSpanSource(options);
-  const sources = [...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
+  const sources = [audit, ...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
   return {
+    auditDropped: audit.dropped,
     metrics,
     observe(program, project) {
       const recorders = sources.flatMap((source) => source.observe(program, project) ?? []);
@@ -103,6 +113,51 @@ function metricsSource(metrics: Metrics): ObserverSource {
   };
 }
 
+/** Time for audit records that wait when the server ends. */
+const AUDIT_GRACE_MS = 5000;
+
+interface AuditSource extends ObserverSource {
+  dropped(): number;
+}
+
+/** Audit of all programs; none of its code is loaded where nobody asks for it. */
+async function auditSource(options: ObservabilityOptions): Promise<AuditSource> {
+  const { audit: flags, projects, env, learned, log, wallNow } = options;
+  if (flags === null && !projects.some(({ program }) => wantsAudit(program))) return NO_AUDIT;
+  const { createAudit } = await import("../observe/audit/open.js");
+  const audit = createAudit({ flags, log, now: wallNow, stdout: stdoutOf(options) });
+  const observe = (program: Program): CallObserver | null => audit.observe({ program, settings: fillProgram(program, env).settings, scrub: createScrub(program, env, learned) });
+  // A sink that cannot be used is found now and not by the first call.
+  for (const { program } of projects) observe(program);
+  await audit.prepare();
+  return { observe, dropped: () => audit.dropped(), close: () => audit.close(AUDIT_GRACE_MS) };
+}
+
+function wantsAudit({ settings }: Program): boolean {
+  return settings.observability?.["audit"] !== undefined;
+}
+
+const NO_AUDIT: AuditSource = {
+  observe(program) {
+    if (wantsAudit(program)) throw new ToolError("tds_invalid", "observability.audit is on now; restart the server to write its records");
+    return null;
+  },
+  dropped: () => 0,
+  close: async () => undefined,
+};
+
+/** Standard output for records; on stdio the protocol has it. */
+function stdoutOf({ transport, io }: ObservabilityOptions): (() => AuditStream) | null {
+  if (transport === "stdio") return null;
+  if (transport === null) return sharedStdout;
+  return () => {
+    const output = io.takeStdout();
+    // The error of a failed write is also an event, which would end the server.
+    output.on("error", () => undefined);
+    return output;
+  };
+}
+
 /** The trace service in this process; none of its code is loaded without the flag. */
 async function traceSource({ trace: option, projects, name, log, logFormat, io }: ObservabilityOptions): Promise<readonly ObserverSource[]> {
   if (option === null) return [];
@@ -117,6 +172,6 @@ export async function observeLibrary(program: Program, env: ReadonlyMap<string, 
   const io = processIo(new AbortController().signal);
   return createObservability({
     projects: [{ name, program }], name, env, log: createLog({ format: "text", level: "warn", write: io.note }), logFormat: "text", logCalls: false,
-    transport: null, trace: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now(),
+    transport: null, trace: null, audit: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now(),
   });
 }

@@ -24,7 +24,7 @@ const CATALOG = {
     rbac: { enabled: true, default_role: "viewer", roles: { viewer: { allow: ["search_docs"] }, admin: { allow: ["*"] } }, deny_tools: ["raw_docs"] },
     rate_limit: { enabled: true, global: { requests_per_minute: 100 }, per_tool: { search_docs: "10/minute" } },
   },
-  observability: { audit: { enabled: true, sink: "file", path: "./audit.jsonl", redact: { arg_fields: ["password", "token"] } } },
+  observability: { audit: { enabled: true, sink: "file", path: "./audit.jsonl", chain: true, redact: { arg_fields: ["password", "token"] } } },
   profiles: { enterprise: { security: { hardening: { max_limit_max: 50, allowed_backends: ["qdrant", "pinecone", "sqlite"] } } } },
   tools: [
     {
@@ -209,7 +209,9 @@ const OTHERS: readonly Row[] = [
   ["a tool reads another collection", (c) => c.set("tools.raw_docs.target.collection", "papers"), [`${H} raw_docs collection`]],
   ["the steps of a pipeline are others", (c) => c.set("tools.top_docs.steps.1.post_filter.expr", "votes > 5 and kind == 'note'"), [`${H} top_docs steps`]],
   ["tools stand in another order", (c) => c.set("tools", (c.at("tools") as unknown[]).reverse()), [`${H} - order`]],
-  ["the audit log is off", (c) => c.set("observability.audit.enabled", false), [`${H} - observability.audit`]],
+  ["access evidence is off", (c) => c.set("observability.audit.chain", false), [`${W} - observability.audit.chain`]],
+  ["the audit log is off, and access evidence with it", (c) => c.set("observability.audit.enabled", false), [`${W} - observability.audit.chain`]],
+  ["the audit log is another file", (c) => c.set("observability.audit.path", "./other.jsonl"), [`${H} - observability.audit`]],
   ["the deadline is another one", (c) => c.set("deadline_s", 5), [`${H} - deadline_s`]],
   ["a tool gets a deadline of its own", (c) => c.set("tools.raw_docs.deadline_s", 2), [`${H} raw_docs deadline_s`]],
   ["an optional argument is new", (c) => c.push("tools.search_docs.parameters", { name: "who", path: "writer" }), [`${A} search_docs argument who`]],

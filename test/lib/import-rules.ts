@@ -43,7 +43,7 @@ export const RULES: readonly Rule[] = [
     because: "what the compiler and the runtime share",
   },
   {
-    files: "runtime/config/*.ts", room: 2, may: [ABI, "runtime/observe/log.ts"], mayTypes: ["runtime/auth/service.ts"], packages: ["smol-toml", "yaml"],
+    files: "runtime/config/*.ts", room: 2, may: [ABI, "runtime/observe/log.ts"], mayTypes: ["runtime/auth/service.ts", "runtime/observe/audit/settings.ts"], packages: ["smol-toml", "yaml"],
     because: "flags, env files and settings are read in one place, for both servers and the command line; yaml is loaded for a settings file only",
   },
   {

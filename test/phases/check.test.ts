@@ -20,21 +20,6 @@ test("a store without an adapter is refused where it would be served, and nowher
   assert.ok(compiled(MILVUS, { target: "build" }).value);
 });
 
-test("what the runtime cannot do is refused, never ignored", () => {
-  const table: readonly (readonly [string, string])[] = [
-    [`${TOOL}observability: { audit: { enabled: true } }\n`, "observability.audit"],
-  ];
-  for (const [text, path] of table) {
-    for (const target of ["serve", "build"] as const) {
-      assert.deepEqual(diagnosed(text, { target }).filter(({ code }) => code === "TS0301").map((row) => row.path), [path], text);
-    }
-    const noted = diagnosed(text, { target: "validate" }).filter(({ code }) => code === "TS0301");
-    assert.deepEqual(noted.map((row) => [row.severity, row.path]), [["info", path]], text);
-    assert.ok(compiled(text, { target: "validate" }).value, text);
-    assert.deepEqual(codesOf(text, { target: "describe" }).filter((code) => code === "TS0301"), []);
-  }
-});
-
 test("the mode that the catalog has in mind for --auth is no demand; settings of a mode are", () => {
   const withAuth = (auth: string): string => `${TOOL}security: { auth: { ${auth} } }\n`;
   for (const mode of ["jwt", "builtin", "api_key", "none", "null"]) assert.deepEqual(codesOf(withAuth(`mode: ${mode}`), { target: "serve" }), [], mode);

@@ -98,7 +98,7 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     if (value === null || catalog === undefined) return [];
     const mayDefine = mayAuthor(value, catalog.path, options["enable-define"] === true);
     const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => compiledBase(catalog, ways[index] ?? {}, value, diagnostics) }) : undefined;
-    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra }) }];
+    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, certificates: value.certificates }) }];
   });
   return { projects: projects.length === args.length ? projects : null, env };
 }
