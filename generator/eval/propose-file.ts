@@ -2,14 +2,16 @@
 import { resolve } from "node:path";
 import { stringify } from "yaml";
 import { UsageError, type Io } from "../cli/command.js";
+import { writeOutput } from "../cli/write-output.js";
+import { visible } from "../drafts/untrusted.js";
 
 const MARK = "# Proposed by toolsrv eval";
 
 /** @throws UsageError when there is another file in the place. */
 export async function writeProposals(path: string, how: string, scenarios: readonly object[], notes: readonly string[], io: Io): Promise<void> {
   await refuseForeign(path, io);
-  const head = [`${MARK} ${how}. Read each one, change it as you like, and move what you keep to a file of your own:`, "# this one is written over by the next run.", ...notes.map((note) => `# ${note.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}`)];
-  await io.host.write(resolve(io.cwd, path), `${head.join("\n")}\n${stringify({ scenarios }, { lineWidth: 120, aliasDuplicateObjects: false, version: "1.1" })}`);
+  const head = [`${MARK} ${how}. Read each one, change it as you like, and move what you keep to a file of your own:`, "# this one is written over by the next run.", ...notes.map((note) => `# ${visible(note)}`)];
+  await writeOutput(path, `${head.join("\n")}\n${stringify({ scenarios }, { lineWidth: 120, aliasDuplicateObjects: false, version: "1.1" })}`, io);
 }
 
 /** Asked before the work as well, so that it is not done in vain. */

@@ -1,4 +1,5 @@
 /** What an eval found, for programs, for CI and for people. Pure. */
+import { visible } from "../drafts/untrusted.js";
 import { argumentsOf, type ScenarioResult } from "./run.js";
 
 /** The JSON report; keys in this order. Optional keys are there only when they say something. */
@@ -78,9 +79,9 @@ function xml(text: string): string {
 
 const MAX_NAME = 48;
 
-/** A line a scenario, the failures below it, and the sum. */
+/** A line a scenario, the failures below it, and the sum. Rows and requests are text from outside: nothing of them controls the terminal. */
 export function tableText(report: EvalReport, results: readonly JudgedResult[]): string {
-  const names = results.map(({ scenario }) => cut(printable(scenario.name), MAX_NAME));
+  const names = results.map(({ scenario }) => cut(visible(scenario.name), MAX_NAME));
   const tools = results.map((result) => toolOf(result) ?? "-");
   const [nameWidth, toolWidth] = [Math.max(...names.map((name) => name.length)), Math.max(...tools.map((tool) => tool.length))];
   const lines = results.map((result, index) => {
@@ -88,16 +89,11 @@ export function tableText(report: EvalReport, results: readonly JudgedResult[]):
     const rows = result.scenario.call === null ? "" : `${result.rowCount} row(s)`;
     const head = `${verdict}  ${(names[index] ?? "").padEnd(nameWidth)}  ${(tools[index] ?? "").padEnd(toolWidth)}  ${rows.padStart(10)}  ${result.latencyMs.toFixed(0).padStart(5)} ms`;
     const notes = [...(result.skipped === null ? [] : [result.skipped]), ...result.failures, ...(result.changed === null ? [] : [`changed since the baseline: ${result.changed}`])];
-    return [head, ...notes.map((note) => `      ${printable(note)}`)].join("\n");
+    return [head, ...notes.map((note) => `      ${visible(note)}`)].join("\n");
   });
   const changed = results.filter((result) => result.changed !== null).length;
   const sums = [`${report.passed} passed`, `${report.failed} failed`, ...(report.skipped === undefined ? [] : [`${report.skipped} skipped`]), ...(changed === 0 ? [] : [`${changed} changed`])];
   return `${[...lines, sums.join(", ")].join("\n")}\n`;
-}
-
-/** Rows and requests are text from outside: nothing of them controls the terminal. */
-function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\u25a1");
 }
 
 function cut(text: string, most: number): string {

@@ -1,4 +1,5 @@
 /** The drift report: changes of a schema, and the tools that they reach. Pure. */
+import { visible } from "../drafts/untrusted.js";
 import { affectedTools, type AffectedTool, type Effect } from "./affected.js";
 import { compareSchemas, hasDrift, type SchemaChanges } from "./compare.js";
 import type { SchemaExport } from "./export.js";
@@ -30,7 +31,7 @@ function recommendation(drifted: boolean, affected: readonly AffectedTool[]): st
 
 const ORDER: readonly Effect[] = ["fails", "changes", "slower"];
 
-/** For people: what changed, then each tool with the reasons. */
+/** For people: what changed, then each tool with the reasons. Names come from the store: nothing of them controls the terminal. */
 export function driftText(report: DriftReport): string {
   const { added, removed, type_changed: retyped, index_lost: lost, vector_changed: vectors, collections_added: moreCollections, collections_removed: fewerCollections } = report;
   const gone = new Set([...moreCollections, ...fewerCollections]);
@@ -46,7 +47,8 @@ export function driftText(report: DriftReport): string {
   ];
   const tools = report.affected_tools.map(({ tool, effects }) => {
     const sorted = [...effects].sort((a, b) => ORDER.indexOf(a.effect) - ORDER.indexOf(b.effect));
-    return [`  ${tool}`, ...sorted.map(({ effect, reason }) => `    ${effect}: ${reason}`)].join("\n");
+    return [`  ${tool}`, ...sorted.map(({ effect, reason }) => `    ${effect}: ${visible(reason)}`)].join("\n");
   });
-  return `${[...changes, ...(tools.length === 0 ? [] : ["affected tools:", ...tools]), report.recommendation].join("\n")}\n`;
+  const lines = [...changes.map(visible), ...(tools.length === 0 ? [] : ["affected tools:", ...tools]), report.recommendation];
+  return `${lines.join("\n")}\n`;
 }

@@ -1,5 +1,6 @@
 /** What introspect, discover and drift begin with: the schema of an opened connection, asked for with progress. */
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
+import { visible } from "../drafts/untrusted.js";
 import { createProgress } from "../load/progress.js";
 import type { SchemaExport } from "./export.js";
 import type { OpenedConnection } from "./open-connection.js";
@@ -27,7 +28,7 @@ export async function introspect({ connection, resolved, where, env }: OpenedCon
   const progress = createProgress(io.stderr, "reading", () => io.host.monotonic(), "collections");
   const fail = (what: string): null => {
     progress.clear();
-    io.stderr.write(`toolsrv ${command}: connection '${connection.name}': ${what}\n`);
+    io.stderr.write(`toolsrv ${command}: connection '${connection.name}': ${visible(what)}\n`);
     return null;
   };
   try {

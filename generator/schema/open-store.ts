@@ -1,6 +1,6 @@
 /** Opens the store of a connection as a server would: settings filled, credentials from their provider. */
-import { isBackendError, isToolError } from "../../runtime/abi/errors.js";
-import type { Json } from "../../runtime/abi/plan.js";
+import { BackendError, isBackendError, isToolError } from "../../runtime/abi/errors.js";
+import type { BackendName, Json } from "../../runtime/abi/plan.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { Adapter, OpenOptions } from "../../runtime/adapters/adapter.js";
 import type { Host } from "../host.js";
@@ -21,7 +21,6 @@ export interface StoreWorld {
  * ToolError for credentials that cannot be had.
  */
 export async function openStore(connection: ResolvedConnection, where: OpenOptions, world: StoreWorld): Promise<Adapter> {
-  const { BackendError } = await import("../../runtime/abi/errors.js");
   const [missing] = missingNames(connection, world.env);
   if (missing !== undefined) throw new BackendError("unsupported", connection.backend, `\${${missing}} has no value; write it to the file of --env-file`);
   const { ADAPTERS } = await import("../../runtime/adapters/table.js");
@@ -45,6 +44,20 @@ async function settingsOf(connection: ResolvedConnection, { host, env, variables
   };
   const secretWorld = { variable: (key: string) => env.get(key) || variables[key] || undefined, readFile, find: (key: string): Promise<unknown> => import(key), learned: () => undefined };
   return createSecrets(secretWorld, () => host.monotonic()).settingsOf({ backend, settings: filled, credentials: { provider, ...fields } });
+}
+
+/** Milliseconds that a store may take for one answer. */
+export const ANSWER_MS = 60_000;
+
+/** What a store answers in time. @throws BackendError timeout */
+export async function answered<T>(work: (signal: AbortSignal) => Promise<T>, backend: BackendName, ms: number, signal: AbortSignal): Promise<T> {
+  const limit = AbortSignal.timeout(ms);
+  try {
+    return await work(AbortSignal.any([signal, limit]));
+  } catch (error) {
+    if (limit.aborted && !signal.aborted) throw new BackendError("timeout", backend, `the store did not answer within ${ms / 1000} s`, { cause: error });
+    throw error;
+  }
 }
 
 /** What a store or its credentials answered instead of what was asked; null for an error that is a bug. */

@@ -5,6 +5,7 @@ import { CAPABILITIES } from "../../runtime/adapters/capabilities.js";
 import type { ResolvedTool } from "../ir.js";
 import { SAMPLE_ROWS, type NativeSchema, type SchemaCollection, type SchemaExport } from "./export.js";
 import { fieldsOf, type FieldOptions } from "./fields.js";
+import { ANSWER_MS, answered } from "./open-store.js";
 
 export interface SchemaOptions {
   readonly redacted: boolean;
@@ -12,6 +13,8 @@ export interface SchemaOptions {
   readonly collections: readonly string[] | null;
   /** Paths of a collection whose values are left out in any case. */
   readonly secretOf: (collection: string) => ReadonlySet<string>;
+  /** Milliseconds that the store may take for one collection; a minute when absent. */
+  readonly answerMs?: number;
   readonly onCollection?: (done: number, all: number) => void;
 }
 
@@ -28,13 +31,14 @@ export class UnknownCollection extends Error {
  * @throws UnknownCollection; BackendError
  */
 export async function schemaOf(adapter: Adapter, connection: { readonly name: string; readonly backend: BackendName }, options: SchemaOptions, signal: AbortSignal): Promise<SchemaExport> {
-  const names = options.collections ?? (await adapter.collections(signal));
+  const ask = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> => answered(work, connection.backend, options.answerMs ?? ANSWER_MS, signal);
+  const names = options.collections ?? (await ask((within) => adapter.collections(within)));
   const collections: SchemaCollection[] = [];
   for (const name of [...new Set(names)].sort()) {
     signal.throwIfAborted();
-    const found = await collectionSchema(adapter, connection.backend, name, { redacted: options.redacted, secret: options.secretOf(name) }, signal);
+    const found = await ask((within) => collectionSchema(adapter, connection.backend, name, { redacted: options.redacted, secret: options.secretOf(name) }, within));
     // A collection that was listed may be gone meanwhile; one that was asked for must be there.
-    if (found === null && options.collections !== null) throw new UnknownCollection(name, await adapter.collections(signal));
+    if (found === null && options.collections !== null) throw new UnknownCollection(name, await ask((within) => adapter.collections(within)));
     if (found !== null) collections.push(found);
     options.onCollection?.(collections.length, names.length);
   }

@@ -56,7 +56,7 @@ const REFUSED: readonly (readonly [words: readonly string[], code: number, says:
   [["none.yaml", "--connection", "store", "--experimental"], EXIT.USAGE, /TS0002/],
   [["tools.yaml", "--connection", "other", "--experimental"], EXIT.LIVE, /no connection 'other'/],
   [["tools.yaml", "--connection", "store", "--experimental", "--collections", "x"], EXIT.LIVE, /no collection 'x'/],
-  [["tools.yaml", "--connection", "store", "--experimental", "--out", "./tools.yaml"], EXIT.USAGE, /never writes/],
+  [["tools.yaml", "--connection", "store", "--experimental", "--out", "./tools.yaml"], EXIT.USAGE, /'\.\/tools\.yaml' is read by this command/],
   [["bad.yaml", "--connection", "store", "--experimental"], EXIT.LIVE, /TS0201/],
 ];
 

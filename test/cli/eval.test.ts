@@ -163,6 +163,14 @@ test("proposals are never written over a file that somebody wrote", async () => 
   assert.equal((await toolsrv("eval", "tools.yaml", "--generate", "--experimental", "--env-file", ".env")).code, EXIT.OK, "its own it may");
 });
 
+test("neither catalog nor scenarios are written over", async () => {
+  write("good.yaml", GOOD);
+  for (const out of [["--out", "tools.yaml"], ["--junit", "good.yaml"], ["--baseline", "tools.yaml", "--update"]]) {
+    const { code, err } = await evaluate("good.yaml", ...out);
+    assert.deepEqual([code, read("tools.yaml"), read("good.yaml")], [EXIT.USAGE, CATALOG, GOOD], err);
+  }
+});
+
 const REFUSED: readonly (readonly [words: readonly string[], says: RegExp])[] = [
   [["tools.yaml", "good.yaml"], /add --experimental/],
   [["tools.yaml", "--experimental"], /missing SCENARIOS.yaml/],

@@ -1,6 +1,6 @@
 /** `toolsrv introspect` and `toolsrv drift`, from their words to files and exit codes. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXIT } from "../../generator/cli/exit.js";
@@ -121,6 +121,16 @@ test("a store that is not there is exit 3 for introspect and for drift, not drif
     const { code, err } = await toolsrv(...words, "--connection", "store", "--env-file", "gone.env");
     assert.equal(code, EXIT.LIVE, err);
     assert.match(err, /connection 'store'/);
+  }
+});
+
+test("a file that is read is never written over, also through a link", async () => {
+  symlinkSync("tools.yaml", join(folder, "link.yaml"));
+  const [catalog] = [read("tools.yaml"), await ask()];
+  const schema = read("schema.json");
+  for (const words of [["introspect", "tools.yaml", "--out", "link.yaml"], ["drift", "tools.yaml", "schema.json", "--experimental", "--out", "schema.json"], ["drift", "tools.yaml", "schema.json", "--experimental", "--out", "tools.yaml"]]) {
+    const { code, err } = await toolsrv(...words, "--connection", "store", "--env-file", ".env");
+    assert.deepEqual([code, read("tools.yaml"), read("schema.json")], [EXIT.USAGE, catalog, schema], err);
   }
 });
 

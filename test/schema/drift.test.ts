@@ -1,7 +1,7 @@
 /** What counts as drift, and what each change means for the tools of a catalog. */
 import assert from "node:assert/strict";
 import { analyze } from "../../generator/compile.js";
-import { driftReport } from "../../generator/schema/drift.js";
+import { driftReport, driftText } from "../../generator/schema/drift.js";
 import type { SchemaCollection, SchemaExport, SchemaField } from "../../generator/schema/export.js";
 import { usesOf } from "../../generator/schema/uses.js";
 import { suite } from "../lib/suite.js";
@@ -110,6 +110,11 @@ test("collections that a partial export did not ask for are no drift", () => {
   const more = things({ name: "more" });
   assert.deepEqual(report(schema(things()), schema(more, things())).collections_added, ["more"]);
   assert.equal(report({ ...schema(things()), partial: true }, schema(more, things())).has_drift, false);
+});
+
+test("a field's name cannot write to the terminal, nor look like another", () => {
+  const text = driftText(report(schema(things()), schema(things({ fields: [...things().fields, field("a\u001b[2Jb"), field("c\u202ed\nfails")] }))));
+  assert.match(text, /\+ things\.a\\u\{001B\}\[2Jb \(keyword\)\n\+ things\.c\\u\{202E\}d\\u\{000A\}fails \(keyword\)\n/);
 });
 
 test.run();

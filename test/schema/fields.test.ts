@@ -1,9 +1,10 @@
 /** What a sample of rows says of fields, and what a store's own types change of it. */
 import assert from "node:assert/strict";
-import type { CollectionInfo, FieldInfo } from "../../runtime/adapters/adapter.js";
+import type { Adapter, CollectionInfo, FieldInfo } from "../../runtime/adapters/adapter.js";
 import type { Row } from "../../runtime/abi/filter.js";
 import { exportText, readExport } from "../../generator/schema/export.js";
 import { fieldsOf } from "../../generator/schema/fields.js";
+import { schemaOf } from "../../generator/schema/schema-of.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("schema/fields");
@@ -68,6 +69,16 @@ test("an export reads back as it was written; the least that is readable has nam
   assert.deepEqual(readExport(exportText(schema)), schema);
   const least = readExport('{"connection":"m","backend":"qdrant","collections":[{"name":"a","fields":[{"path":"p","dtype":"keyword"}]}]}');
   assert.ok("collections" in least && least.collections[0]?.fields[0]?.nullable === true);
+});
+
+test("a store that does not answer ends in a timeout, not in a wait without end", async () => {
+  const never = (_: unknown, signal: AbortSignal): Promise<never> => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }));
+  const silent = { collections: () => Promise.resolve(["a"]), describe: never } as unknown as Adapter;
+  const options = { redacted: false, collections: null, secretOf: () => new Set<string>(), answerMs: 5 };
+  // Node ends a process in which only such a limit is waited for.
+  const alive = setInterval(() => undefined, 1_000);
+  await assert.rejects(schemaOf(silent, { name: "main", backend: "sqlite" }, options, new AbortController().signal), { name: "BackendError", kind: "timeout" });
+  clearInterval(alive);
 });
 
 const WRONG: readonly (readonly [text: string, problem: RegExp])[] = [

@@ -8,10 +8,12 @@ import { usesOf } from "../../schema/uses.js";
 import { UsageError, type CommandModule, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { requireExperimental } from "../experimental.js";
+import { refuseOverInputs, writeOutput } from "../write-output.js";
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const { args, options } = invocation;
   requireExperimental(invocation, "drift");
+  await refuseOverInputs([options["out"]], args, io);
   const file = args[1] ?? "";
   const before = await readSchema(file, io);
   const opened = await openConnection(invocation, io, "drift");
@@ -21,7 +23,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   if (before.backend !== after.backend) io.stderr.write(`toolsrv drift: ${file} is of a ${before.backend} connection, '${after.connection}' is ${after.backend}\n`);
   const report = driftReport(before, after, usesOf(opened.resolved), file);
   const out = typeof options["out"] === "string" ? options["out"] : "toolsrv-drift.json";
-  await io.host.write(resolve(io.cwd, out), `${JSON.stringify(report, null, 2)}\n`);
+  await writeOutput(out, `${JSON.stringify(report, null, 2)}\n`, io);
   io.stdout.write(driftText(report));
   io.stderr.write(`wrote ${out}\n`);
   return report.has_drift ? EXIT.FINDINGS : EXIT.OK;

@@ -6,6 +6,7 @@ import type { Row } from "../../../runtime/abi/filter.js";
 import type { Adapter } from "../../../runtime/adapters/adapter.js";
 import { readCatalog } from "../../compile.js";
 import { connectPlans, type Connection } from "../../connect.js";
+import { visible } from "../../drafts/untrusted.js";
 import { baselineText, changedTools, changeOf, readBaseline, withBaseline, type Baseline } from "../../eval/baseline.js";
 import { openModel } from "../../eval/open-model.js";
 import { refuseForeign, writeProposals } from "../../eval/propose-file.js";
@@ -19,6 +20,7 @@ import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { requireExperimental } from "../experimental.js";
+import { refuseOverInputs, writeOutput } from "../write-output.js";
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const { args, options } = invocation;
@@ -27,6 +29,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   if (options["generate"] === true && options["confusion"] === true) throw new UsageError("--generate and --confusion write two files; run them one after the other");
   if (proposes && args[1] !== undefined) throw new UsageError("--generate and --confusion propose scenarios; they run none: give no scenarios file");
   if (!proposes && args[1] === undefined) throw new UsageError("missing SCENARIOS.yaml; --generate proposes one");
+  await refuseOverInputs([options["out"], options["junit"], options["baseline"]], args, io);
   const opened = await openCatalog(invocation, io);
   if (opened === null) return EXIT.USAGE;
   if (options["generate"] === true) return generate(invocation, opened, io);
@@ -53,9 +56,9 @@ async function evaluate(invocation: Invocation, opened: OpenedCatalog, io: Io): 
   const judged = results.map((result) => ({ ...result, changed: changeOf(result, baseline) }));
   const report = evalReport(file, judged);
   const out = typeof options["out"] === "string" ? options["out"] : "toolsrv-eval.json";
-  await io.host.write(resolve(io.cwd, out), `${JSON.stringify(report, null, 2)}\n`);
-  if (typeof options["junit"] === "string") await io.host.write(resolve(io.cwd, options["junit"]), junitText(report, judged));
-  if (options["update"] === true) await io.host.write(resolve(io.cwd, baselineFile), baselineText(results, plans.definitions, model?.audience ?? null, baseline));
+  await writeOutput(out, `${JSON.stringify(report, null, 2)}\n`, io);
+  if (typeof options["junit"] === "string") await writeOutput(options["junit"], junitText(report, judged), io);
+  if (options["update"] === true) await writeOutput(baselineFile, baselineText(results, plans.definitions, model?.audience ?? null, baseline), io);
   io.stdout.write(tableText(report, judged));
   const moved = changedTools(plans.definitions, baseline);
   if (moved.length > 0) io.stderr.write(`changed since the baseline: ${moved.join(", ")}\n`);
@@ -122,7 +125,7 @@ async function confusion({ options }: Invocation, { compiled: { plans: { definit
 async function generate({ args: [catalog = ""], options }: Invocation, opened: OpenedCatalog, io: Io): Promise<number> {
   const out = typeof options["out"] === "string" ? options["out"] : "scenarios.generated.yaml";
   await refuseForeign(out, io);
-  const [{ proposeScenarios }, { openStore, storeProblem }] = await Promise.all([import("../../eval/generate.js"), import("../../schema/open-store.js")]);
+  const [{ proposeScenarios }, { ANSWER_MS, answered, openStore, storeProblem }] = await Promise.all([import("../../eval/generate.js"), import("../../schema/open-store.js")]);
   const { checked } = opened.compiled;
   const stores = new Map<string, Promise<Adapter>>();
   const sample = async (name: string, collection: string): Promise<readonly Row[]> => {
@@ -131,7 +134,8 @@ async function generate({ args: [catalog = ""], options }: Invocation, opened: O
     const where = { base: dirname(fileURLToPath(new URL("x", opened.base))), from: { catalog, connection: name } };
     const store = stores.get(name) ?? openStore(connection, where, { host: io.host, env: opened.env, variables: io.env });
     stores.set(name, store);
-    return (await store).sample(collection, SAMPLE_ROWS, io.signal);
+    const open = await store;
+    return answered((signal) => open.sample(collection, SAMPLE_ROWS, signal), connection.backend, ANSWER_MS, io.signal);
   };
   const progress = createProgress(io.stderr, "calling", () => io.host.monotonic(), "tools");
   const connection = await connectTo(opened, io);
@@ -139,7 +143,7 @@ async function generate({ args: [catalog = ""], options }: Invocation, opened: O
     const { scenarios, left } = await proposeScenarios(checked, { call: connection.call, sample, signal: io.signal, onTool: (done, all) => progress.update(done, done, all) });
     progress.clear();
     const notes = left.map(({ tool, why }) => `${tool}: ${why}`);
-    for (const note of notes) io.stderr.write(`left out: ${note}\n`);
+    for (const note of notes) io.stderr.write(`left out: ${visible(note)}\n`);
     if (scenarios.length > 0) await writeProposals(out, "--generate", scenarios, notes.map((note) => `Left out: ${note}`), io);
     io.stderr.write(scenarios.length === 0 ? "nothing was written: no tool could be called\n" : `wrote ${out}: ${scenarios.length} scenario(s)\n`);
     return EXIT.OK;

@@ -1,15 +1,16 @@
 /** `toolsrv introspect`: the schema of a connection's collections, as a file or on stdout. Reads the store only. */
-import { resolve } from "node:path";
 import { exportText } from "../../schema/export.js";
 import { collectionNames, introspect } from "../../schema/introspect.js";
 import { openConnection } from "../../schema/open-connection.js";
 import { UsageError, type CommandModule } from "../command.js";
 import { EXIT } from "../exit.js";
+import { refuseOverInputs, writeOutput } from "../write-output.js";
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const { options } = invocation;
   const audit = options["audit"] === true;
   if (audit && options["out"] !== undefined) throw new UsageError("--audit prints the schema and writes nothing; leave out --out");
+  await refuseOverInputs([options["out"]], invocation.args, io);
   const names = collectionNames(invocation);
   const opened = await openConnection(invocation, io, "introspect");
   if (typeof opened === "string") return opened === "no catalog" ? EXIT.USAGE : EXIT.LIVE;
@@ -20,7 +21,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     return EXIT.OK;
   }
   const out = typeof options["out"] === "string" ? options["out"] : "schema.json";
-  await io.host.write(resolve(io.cwd, out), exportText(schema));
+  await writeOutput(out, exportText(schema), io);
   const fields = schema.collections.reduce((sum, { fields: own }) => sum + own.length, 0);
   io.stderr.write(`wrote ${out}: ${schema.collections.length} collection(s), ${fields} field(s)\n`);
   return EXIT.OK;
