@@ -97,6 +97,8 @@ export interface ResolvedEmbedding {
   readonly model: string;
   readonly dims: number | null;
   readonly config: { readonly [key: string]: Deferred };
+  /** Digests of its texts, where it is locked. */
+  readonly space: string | null;
   /** `stated` where it is used, or inherited: from defaults.embedding, or what toolsrv takes when nothing is written. */
   readonly origin: "stated" | "default";
   /** What decides it: the statement, defaults.embedding, or the place that uses it when nothing is written. */

@@ -666,6 +666,12 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
             },
             "config": {
               "$ref": "#/definitions/EmbeddingConfig"
+            },
+            "space": {
+              "description": "What `toolsrv lock --embedding` wrote: digests of fixed texts. `validate --live` and /readyz refuse a model that embeds them otherwise.",
+              "type": "string",
+              "pattern": "^1\\.[1-9][0-9]{0,4}\\.[A-Za-z0-9_-]{128}$",
+              "patternErrorMessage": "a space is the text that `toolsrv lock --embedding` prints"
             }
           }
         },

@@ -525,6 +525,10 @@ export interface EmbeddingObject {
    */
   dims?: number | null;
   config?: EmbeddingConfig;
+  /**
+   * What `toolsrv lock --embedding` wrote: digests of fixed texts. `validate --live` and /readyz refuse a model that embeds them otherwise.
+   */
+  space?: string;
 }
 /**
  * Settings of the provider of embeddings, each with those that read it; environment references are allowed here.

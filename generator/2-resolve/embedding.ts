@@ -14,7 +14,7 @@ export function resolveDefaultEmbedding(written: tds.Embedding | undefined, inte
 /** What is inherited at `place`: the catalog's own default, else the built-in one, which the place itself decides on. */
 export function inheritEmbedding(place: Path, inherited: ResolvedEmbedding | null): ResolvedEmbedding {
   const { name: provider, defaultModel: model } = DEFAULT_EMBEDDER;
-  return inherited ?? { provider, model, dims: knownDims(model), config: {}, origin: "default", at: place };
+  return inherited ?? { provider, model, dims: knownDims(model), config: {}, space: null, origin: "default", at: place };
 }
 
 /** The embedding of the query at `query`: stated there, or inherited. */
@@ -27,14 +27,14 @@ function writtenEmbedding(written: tds.Embedding | undefined, at: Path, interpol
   if (written === undefined || written === null || written === "") return null;
   if (typeof written === "string") {
     const { descriptor, model } = readEmbeddingName(written);
-    return { provider: descriptor.name, model, dims: knownDims(model), config: {}, origin: "stated", at };
+    return { provider: descriptor.name, model, dims: knownDims(model), config: {}, space: null, origin: "stated", at };
   }
   const descriptor = written.provider === undefined ? DEFAULT_EMBEDDER : providerCalled(EMBEDDERS, written.provider) ?? DEFAULT_EMBEDDER;
   const model = modelOf(written.model ?? descriptor.defaultModel, descriptor);
   const config = Object.fromEntries(
     Object.entries(written.config ?? {}).map(([key, value]): [string, Deferred] => [key, interpolator.tree(value, [...at, "config", key])]),
   );
-  return { provider: descriptor.name, model, dims: written.dims ?? knownDims(model), config, origin: "stated", at };
+  return { provider: descriptor.name, model, dims: written.dims ?? knownDims(model), config, space: written.space ?? null, origin: "stated", at };
 }
 
 /** Models of the default provider may be written as in the string form, with a provider's name before them. */

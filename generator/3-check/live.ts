@@ -20,6 +20,8 @@ export interface LiveConnection {
 export interface LiveEmbedding {
   readonly embedding: ResolvedEmbedding;
   readonly dims: number | null;
+  /** Digests of the fixed texts as it embeds them now. */
+  readonly space: string | null;
   readonly problem: string | null;
 }
 
@@ -32,8 +34,21 @@ export function collectionsToAsk(catalog: Resolved): ReadonlyMap<string, Readonl
 
 /** Distinct embeddings that tools search with. */
 export function embeddingsToAsk(catalog: Resolved): readonly ResolvedEmbedding[] {
+  return distinctOf(readsOf(createSubject(catalog)));
+}
+
+/** Those of them whose space is known: the catalog has locked it, or a store has recorded that of its vectors. */
+export function lockedEmbeddings(catalog: Resolved, connections: readonly LiveConnection[]): readonly ResolvedEmbedding[] {
+  const stores = new Map(connections.map(({ name, collections }) => [name, collections]));
+  return distinctOf(readsOf(createSubject(catalog)).filter(({ query, connection, target }) => {
+    const recorded = namesOf(target.collection).some((name) => stores.get(connection.name)?.get(name)?.space !== undefined);
+    return query !== null && (query.embedding.space !== null || recorded);
+  }));
+}
+
+function distinctOf(reads: readonly Read[]): readonly ResolvedEmbedding[] {
   const distinct = new Map<string, ResolvedEmbedding>();
-  for (const { query } of readsOf(createSubject(catalog))) if (query !== null) distinct.set(keyOf(query.embedding), query.embedding);
+  for (const { query } of reads) if (query !== null) distinct.set(keyOf(query.embedding), query.embedding);
   return [...distinct.values()];
 }
 
@@ -41,20 +56,20 @@ function namesOf(collection: Read["target"]["collection"]): readonly string[] {
   return typeof collection === "string" ? [collection] : collection.allowed ?? [];
 }
 
-function keyOf({ provider, model, dims, config }: ResolvedEmbedding): string {
-  return JSON.stringify([provider, model, dims, config]);
+function keyOf({ provider, model, dims, space, config }: ResolvedEmbedding): string {
+  return JSON.stringify([provider, model, dims, space, config]);
 }
 
-/** Reports what the answers say against the catalog. */
-export function reportLive(catalog: Resolved, connections: readonly LiveConnection[], embeddings: readonly LiveEmbedding[], reporter: Reporter): void {
+/** Reports what the answers say against the catalog. `moved` says what differs between two spaces; null for nothing. */
+export function reportLive(catalog: Resolved, connections: readonly LiveConnection[], embeddings: readonly LiveEmbedding[], reporter: Reporter, moved: Moved = () => null): void {
   const answers = new Map(connections.map((answer) => [answer.name, answer]));
   for (const { name, problem } of connections) if (problem !== null) reportDown(name, problem, reporter);
   const vectors = new Map(embeddings.map((answer) => [keyOf(answer.embedding), answer]));
   for (const read of readsOf(createSubject(catalog))) {
     const answer = answers.get(read.connection.name);
-    if (read.query !== null) reportEmbedding(read, vectors.get(keyOf(read.query.embedding)) ?? null, reporter);
+    if (read.query !== null) reportEmbedding(read, vectors.get(keyOf(read.query.embedding)) ?? null, reporter, moved);
     if (answer === undefined || answer.problem !== null) continue;
-    for (const name of namesOf(read.target.collection)) reportCollection(read, name, answer.collections.get(name) ?? null, vectors, reporter);
+    for (const name of namesOf(read.target.collection)) reportCollection(read, name, answer.collections.get(name) ?? null, vectors, reporter, moved);
   }
 }
 
@@ -65,18 +80,22 @@ function reportDown(name: string, { code, detail }: NonNullable<LiveConnection["
   else reporter.report(code, args, at);
 }
 
-function reportEmbedding({ tool, query }: Read, answer: LiveEmbedding | null, reporter: Reporter): void {
+type Moved = (before: string, now: string) => string | null;
+
+function reportEmbedding({ tool, query }: Read, answer: LiveEmbedding | null, reporter: Reporter, moved: Moved): void {
   if (query === null) return;
   const at = { path: query.embedding.at };
   if (answer !== null && answer.problem !== null) reporter.report("embedding_error", { detail: answer.problem }, at, { tool: tool.name });
-  const { dims, model } = query.embedding;
+  const { dims, model, space } = query.embedding;
+  const how = space === null || answer === null || answer.space === null ? null : moved(space, answer.space);
+  if (how !== null) reporter.report("TS0253", { detail: `the model '${model}' no longer embeds in the space that the catalog has locked: ${how}` }, at, { tool: tool.name });
   if (dims === null && (answer === null || answer.dims === null)) reporter.report("VB2018", { model }, at, { tool: tool.name });
   if (dims !== null && answer !== null && answer.dims !== null && answer.dims !== dims) {
     reporter.report("VB2017", { detail: `the model '${model}' makes vectors of ${answer.dims} numbers, the catalog says ${dims}` }, at, { tool: tool.name });
   }
 }
 
-function reportCollection(read: Read, name: string, info: CollectionInfo | null, vectors: ReadonlyMap<string, LiveEmbedding>, reporter: Reporter): void {
+function reportCollection(read: Read, name: string, info: CollectionInfo | null, vectors: ReadonlyMap<string, LiveEmbedding>, reporter: Reporter, moved: Moved): void {
   const { tool, target, query, can, connection } = read;
   const extra = { tool: tool.name };
   if (info === null) {
@@ -90,6 +109,11 @@ function reportCollection(read: Read, name: string, info: CollectionInfo | null,
       const detail = `collection '${name}' has vectors of ${info.dims} numbers, the model '${query.embedding.model}' makes ${dims}`;
       reporter.report("VB2017", { detail }, { path: query.embedding.at }, extra);
     }
+    const answer = vectors.get(keyOf(query.embedding));
+    const space = answer?.space ?? query.embedding.space;
+    // Another length was reported already.
+    const how = info.space === undefined || space === null || (answer?.dims ?? dims) !== info.dims ? null : moved(info.space, space);
+    if (how !== null) reporter.report("TS0253", { detail: `collection '${name}' was filled in another space than the model '${query.embedding.model}' embeds in: ${how}` }, { path: query.embedding.at }, extra);
     if (query.mode === "hybrid" && can.hybrid && !can.exact && !info.sparse) {
       reporter.report("VB2013", { detail: `collection '${name}' has no sparse vectors, which hybrid search needs` }, { path: [...query.at, "mode"] }, { ...extra, severity: "error" });
     }

@@ -28,8 +28,8 @@ export interface EmbeddingNames {
   nameOf(embedding: ResolvedEmbedding): string;
 }
 
-function embeddingPlan({ provider, model, dims, config }: ResolvedEmbedding): EmbeddingPlan {
-  return compact<EmbeddingPlan>({ provider, model, dims: dims ?? undefined, config: unlessEmpty(config) });
+function embeddingPlan({ provider, model, dims, space, config }: ResolvedEmbedding): EmbeddingPlan {
+  return compact<EmbeddingPlan>({ provider, model, dims: dims ?? undefined, space: space ?? undefined, config: unlessEmpty(config) });
 }
 
 /**

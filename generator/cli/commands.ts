@@ -232,6 +232,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/migrate.js"),
   },
   {
+    name: "lock",
+    summary: "Record in the catalog how its embeddings embed, so that a model that changes is noticed",
+    args: [CATALOG],
+    options: [
+      { name: "embedding", help: "embed fixed texts and print the digests of their vectors" },
+      { name: "write", help: "write them into the catalog, keeping comments" },
+      ENV_FILE,
+    ],
+    examples: ["toolsrv lock tools.yaml --embedding", "toolsrv lock tools.yaml --embedding --write --env-file .env"],
+    writes: true,
+    load: () => import("./commands/lock.js"),
+  },
+  {
     name: "schema",
     summary: "Print the JSON Schema of the catalog",
     args: [],

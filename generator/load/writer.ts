@@ -7,8 +7,9 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
-  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, tableName,
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
+import { movedSpace } from "../../runtime/embed/space.js";
 import type { LoadRecord } from "./convert.js";
 
 /** How a collection's vectors are made; stored with it, and compared by later loads and by every search. */
@@ -18,6 +19,8 @@ export interface Embedding {
   readonly dims: number;
   /** Paths of the embedded texts as given to `--text`, or "" for all. */
   readonly text: string;
+  /** The space of the vectors; absent where nobody measured it. */
+  readonly space?: string;
 }
 
 export interface WriterOptions {
@@ -207,6 +210,7 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
     dropTables(db, target);
   } else {
     checkEmbedding(db, options);
+    checkSpace(db, options);
     saveCollection(db, options);
   }
   const table = (part: Part): string => tableName(target, part);
@@ -230,8 +234,19 @@ function checkEmbedding(db: Database.Database, { collection, embedding }: Writer
   }
 }
 
+/** The rows that are there and those that come must be of one space, also where name and length agree. */
+function checkSpace(db: Database.Database, { collection, embedding }: WriterOptions): void {
+  const there = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(SPACES_TABLE.slice(1, -1)) as number;
+  const before = there === 0 ? undefined : (db.prepare(`SELECT "space" FROM ${SPACES_TABLE} WHERE "name" = ?`).pluck().get(collection) as string | undefined);
+  const moved = before === undefined || embedding.space === undefined ? null : movedSpace(before, embedding.space);
+  if (moved !== null) throw new RangeError(`collection '${collection}' was filled in another embedding space: ${moved}; load it anew with --replace`);
+}
+
 function saveCollection(db: Database.Database, { collection, embedding }: WriterOptions): void {
   db.prepare(`INSERT OR REPLACE INTO ${COLLECTIONS_TABLE} VALUES (?, ?, ?, ?)`).run(collection, embedding.embeddedBy, embedding.dims, embedding.text);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${SPACES_TABLE}("name" TEXT PRIMARY KEY, "space" TEXT NOT NULL) WITHOUT ROWID`);
+  if (embedding.space === undefined) db.prepare(`DELETE FROM ${SPACES_TABLE} WHERE "name" = ?`).run(collection);
+  else db.prepare(`INSERT OR REPLACE INTO ${SPACES_TABLE} VALUES (?, ?)`).run(collection, embedding.space);
 }
 
 function dropTables(db: Database.Database, collection: string): void {

@@ -81,6 +81,8 @@ export interface EmbeddingPlan {
   readonly model: string;
   /** Vector length, when the catalog states it or the model is a known one. */
   readonly dims?: number;
+  /** Digests of fixed texts as the model embedded them when it was locked (runtime/embed/space.ts). */
+  readonly space?: string;
   readonly config?: { readonly [key: string]: Deferred };
 }
 

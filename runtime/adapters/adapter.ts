@@ -77,6 +77,8 @@ export interface CollectionInfo {
   /** `provider/model` of its vectors, where the store keeps it. */
   readonly embeddedBy?: string;
   readonly fields: readonly FieldInfo[];
+  /** The space of its vectors, where the store has recorded one. */
+  readonly space?: string;
 }
 
 /**

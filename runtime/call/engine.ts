@@ -95,7 +95,7 @@ export function createEngine(program: Program, options: EngineOptions): Engine {
     call: (tool, args, caller) => promiseOf(run, tool, args, caller),
     access,
     health: () => probeAll(Object.keys(program.connections), (name, signal) => services.adapter(name).then((adapter) => adapter.health(signal))),
-    embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.model(name).then((embedder) => embedder.embed(["ready"], signal))),
+    embedHealth: () => probeAll(Object.keys(program.embeddings), (name, signal) => services.probe(name, signal)),
     limitHealth: async () => (rateLimit === null ? null : rateLimit.health()),
     async close() {
       await services.close();

@@ -16,8 +16,8 @@ import type { FilledConnection, FilledProgram } from "./fill-program.js";
 
 /** What `createServices` returns beyond what calls may reach. */
 export interface ProgramServices extends CallServices {
-  /** The embedder without its cache: one that asks the model each time. */
-  model(embedding: string): Promise<Embedder>;
+  /** Asks the model of an embedding itself, past any cache, and compares it with its locked space. */
+  probe(embedding: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export function createServices(program: Program, filled: FilledProgram, options:
         options.degraded(code, error);
       }
     },
-    model: models.get,
+    probe: async (name, signal) => (await import("../embed/table.js")).probeEmbedder(await models.get(name), filled.embeddings[name]?.space, signal),
     explain(connection, request): Json {
       return explaining.get(connection)?.(request) ?? null;
     },

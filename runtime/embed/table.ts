@@ -9,6 +9,7 @@ import type { Embedder, FilledEmbedding, OpenEmbedding } from "./embedder.js";
 import { textOf } from "./settings.js";
 
 export { withCache } from "./cache.js";
+export { probeEmbedder } from "./space.js";
 
 /** @throws BackendError unsupported, for a provider or model that this version does not have; setup, for settings that cannot be used. */
 export async function openEmbedder(plan: FilledEmbedding, options: OpenEmbedding = {}): Promise<Embedder> {

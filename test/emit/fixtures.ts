@@ -4,7 +4,7 @@ import type {
   Checked, Resolved, ResolvedConnection, ResolvedEmbedding, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedTool,
 } from "../../generator/ir.js";
 
-export const HASHING: ResolvedEmbedding = { provider: "local", model: "hashing-512", dims: 512, config: {}, origin: "default", at: ["defaults", "embedding"] };
+export const HASHING: ResolvedEmbedding = { provider: "local", model: "hashing-512", dims: 512, config: {}, space: null, origin: "default", at: ["defaults", "embedding"] };
 
 export function output(over: Partial<ResolvedOutput> = {}): ResolvedOutput {
   return {

@@ -123,7 +123,7 @@ test("a directory's own filters guard it, beside the tool's where it is the tool
 });
 
 test("equal embeddings share one name; the catalog's own is called default", () => {
-  const other = { provider: "hosted", model: "m", dims: null, config: {}, origin: "stated", at: ["tools", 0] } as const;
+  const other = { provider: "hosted", model: "m", dims: null, config: {}, space: null, origin: "stated", at: ["tools", 0] } as const;
   const plans = plan(checked([
     tool("aaa", { query: query({ embedding: other }) }),
     tool("bbb", { query: query({ embedding: { ...other, config: { base_url: "u" } } }) }),

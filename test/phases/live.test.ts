@@ -29,7 +29,7 @@ function resolvedOf(text: string): Resolved {
 function reported(text: string, info: CollectionInfo | null, embeddings: readonly Partial<LiveEmbedding>[] = [], problem: LiveConnection["problem"] = null): readonly string[] {
   const resolved = resolvedOf(text);
   const reporter = createReporter("t");
-  const answers = embeddingsToAsk(resolved).slice(0, embeddings.length).map((embedding, index) => ({ embedding, dims: null, problem: null, ...embeddings[index] }));
+  const answers = embeddingsToAsk(resolved).slice(0, embeddings.length).map((embedding, index) => ({ embedding, dims: null, space: null, problem: null, ...embeddings[index] }));
   const asked = collectionsToAsk(resolved);
   const connections = resolved.connections.map(({ name }) => ({ name, problem, collections: new Map([...(asked.get(name) ?? [])].map((one) => [one, info])) }));
   reportLive(resolved, connections, answers, reporter);

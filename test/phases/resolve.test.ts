@@ -28,7 +28,7 @@ test("a tool without optional keys has the documented defaults", () => {
   assert.deepEqual([tool.kind, tool.rerank, tool.steps], ["search", null, []]);
   const { at: _, embedding, ...query } = tool.query ?? assert.fail();
   assert.deepEqual(query, { param: "query", required: false, mode: "dense", alpha: 0.5, minScore: null, ef: null, expand: null });
-  assert.deepEqual(embedding, { provider: "local", model: "hashing-256", dims: 256, config: {}, origin: "default", at: ["defaults", "embedding"] });
+  assert.deepEqual(embedding, { provider: "local", model: "hashing-256", dims: 256, config: {}, space: null, origin: "default", at: ["defaults", "embedding"] });
   const { at: __, ...output } = tool.output;
   assert.deepEqual(output, { fields: null, limitDefault: 10, limitDefaultOrigin: "default", limitMax: 50, includeScore: true, includeId: true, maxFieldLength: null, truncateSuffix: "…", redact: [] });
   const { at: ___, ...parameter } = tool.parameters[0] ?? assert.fail();

@@ -1,5 +1,6 @@
 /** `toolsrv load`: fills a collection of an embedded store. The only command that writes to one. */
 import { resolve } from "node:path";
+import type { Embedder } from "../../../runtime/embed/embedder.js";
 import type { Compiled } from "../../compile.js";
 import { type ConvertOptions, LOAD_TYPES, snakeCase, type LoadType } from "../../load/convert.js";
 import type { LoadResult } from "../../load/load.js";
@@ -84,17 +85,21 @@ function readTypes(text: string): ReadonlyMap<string, LoadType> {
 }
 
 async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<number> {
-  const [{ openEmbedder }, { Writer }, { loadRecords }, { isCollectionName }] = await Promise.all([
-    import("../../../runtime/embed/table.js"), import("../../load/writer.js"), import("../../load/load.js"), import("../../../runtime/adapters/sqlite/layout.js"),
+  const [{ openEmbedder }, { measureSpace, movedSpace }, { Writer }, { loadRecords }, { isCollectionName }] = await Promise.all([
+    import("../../../runtime/embed/table.js"), import("../../../runtime/embed/space.js"), import("../../load/writer.js"), import("../../load/load.js"), import("../../../runtime/adapters/sqlite/layout.js"),
   ]);
   if (!isCollectionName(wanted.collection)) throw new UsageError(`'${wanted.collection}' cannot be the name of a collection`);
   const startedMs = io.host.monotonic();
-  const embedder = await openEmbedder({ ...target.embedding, config: target.embedding.config ?? {} }, { use: "document", base: target.base });
+  const open = (use: "query" | "document"): Promise<Embedder> => openEmbedder({ ...target.embedding, config: target.embedding.config ?? {} }, { use, base: target.base });
+  const space = await measureSpace(open, io.signal);
+  const moved = target.embedding.space === undefined ? null : movedSpace(target.embedding.space, space);
+  if (moved !== null) throw new RangeError(`the embedding is not in the space that the catalog has locked: ${moved}`);
+  const embedder = await open("document");
   const dims = embedder.dims ?? (await embedder.embed(["dimensions"], io.signal))[0]?.length ?? 0;
   const embeddedBy = `${embedder.provider}/${embedder.model}`;
   const writer = await Writer.open({
     file: target.file, collection: wanted.collection, replace: wanted.replace, indexPaths: target.indexPaths,
-    embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "" },
+    embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "", space },
   });
   let finished = false;
   try {

@@ -132,9 +132,11 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const asked = live.collectionsToAsk(resolved);
   const connections = await Promise.all(resolved.connections.filter((connection) => missingNames(connection, env).length === 0).map((connection) => askStore(connection, asked.get(connection.name) ?? new Set(), { base, from: { catalog: catalog.path, connection: connection.name } }, signal, env, io)));
   // An answer is found again by the embedding as the catalog has it, its references open.
-  const embeddings = embed ? await Promise.all(live.embeddingsToAsk(resolved).flatMap((embedding) => withValues([embedding], env).map(async (filled) => ({ ...(await askEmbedder(filled, base, signal)), embedding })))) : [];
+  const toAsk = embed ? live.embeddingsToAsk(resolved) : live.lockedEmbeddings(resolved, connections);
+  const embeddings = await Promise.all(toAsk.flatMap((embedding) => withValues([embedding], env).map(async (filled) => ({ ...(await askEmbedder(filled, base, signal)), embedding }))));
+  const { movedSpace } = await import("../../../runtime/embed/space.js");
   const reporter = createReporter(catalog.path);
-  live.reportLive(resolved, connections, embeddings, reporter);
+  live.reportLive(resolved, connections, embeddings, reporter, movedSpace);
   return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
 }
 
@@ -167,15 +169,16 @@ async function askStore(connection: ResolvedConnection, collections: ReadonlySet
 
 async function askEmbedder(embedding: ResolvedEmbedding, base: string, signal: AbortSignal): Promise<LiveEmbedding> {
   const { provider, model, dims, config } = embedding;
-  const { openEmbedder } = await import("../../../runtime/embed/table.js");
+  const [{ openEmbedder }, { dimsOfSpace, measureSpace }] = await Promise.all([import("../../../runtime/embed/table.js"), import("../../../runtime/embed/space.js")]);
+  const failed = (problem: string): LiveEmbedding => ({ embedding, dims: null, space: null, problem });
   try {
     const plan = { provider, model, ...(dims === null ? {} : { dims }), config: config as { readonly [key: string]: Json } };
-    const [vector] = await (await openEmbedder(plan, { anyLength: true, base })).embed(["a short text"], signal);
-    return { embedding, dims: vector?.length ?? null, problem: null };
+    const space = await measureSpace((use) => openEmbedder(plan, { use, anyLength: true, base }), signal);
+    return { embedding, dims: dimsOfSpace(space), space, problem: null };
   } catch (error) {
-    if (signal.aborted) return { embedding, dims: null, problem: "the provider did not answer in time" };
+    if (signal.aborted) return failed("the provider did not answer in time");
     if (!isBackendError(error)) throw error;
-    return { embedding, dims: null, problem: error.message };
+    return failed(error.message);
   }
 }
 

@@ -2,7 +2,7 @@
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";
-import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isRecordPath, pathOfColumn, tableName } from "./layout.js";
+import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isRecordPath, pathOfColumn, SPACES_TABLE, tableName } from "./layout.js";
 
 /** A collection as searches need it. */
 export interface Collection {
@@ -50,6 +50,13 @@ export class Collections {
     return collection;
   }
 
+  #space(name: string): { readonly space?: string } {
+    const table = SPACES_TABLE.slice(1, -1);
+    if (this.#statements.get("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(table) === 0) return {};
+    const space = this.#statements.get(`SELECT "space" FROM ${SPACES_TABLE} WHERE "name" = ?`).pluck().get(name) as string | undefined;
+    return space === undefined ? {} : { space };
+  }
+
   #paths(name: string): ReadonlySet<string> {
     const columns = this.#statements.get("SELECT name FROM pragma_table_info(?)").pluck().all(escapeName(name, "fields")) as string[];
     return new Set(columns.filter((column) => !column.startsWith("@")).map(pathOfColumn));
@@ -66,7 +73,7 @@ export class Collections {
       const own = counts[index] as TypeCounts;
       return { path, dtype: dtypeOf(own), nullable: own.present < count, indexed: indexed.has(path) };
     });
-    return { name: collection.name, dims: collection.dims, count, sparse: true, embeddedBy: collection.embeddedBy, fields };
+    return { name: collection.name, dims: collection.dims, count, sparse: true, embeddedBy: collection.embeddedBy, ...this.#space(collection.name), fields };
   }
 
   /** What sorts of values each path has, in one pass over the table for all of them: a pass a path would cost more than everything else. */

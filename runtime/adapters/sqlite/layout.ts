@@ -18,6 +18,9 @@ export const FORMAT = 2;
 /** Tables that describe the file: who embedded which collection, and how. */
 export const COLLECTIONS_TABLE = `"@collections"`;
 
+/** The space of each collection's vectors; files of earlier versions have no such table. */
+export const SPACES_TABLE = `"@spaces"`;
+
 /** Longest path a filter can name. */
 const MAX_SEGMENTS = 3;
 const SEGMENT = /^[A-Za-z_][A-Za-z0-9_]*$/;
