@@ -88,7 +88,7 @@ function reportEmbedding({ tool, query }: Read, answer: LiveEmbedding | null, re
   if (answer !== null && answer.problem !== null) reporter.report("embedding_error", { detail: answer.problem }, at, { tool: tool.name });
   const { dims, model, space } = query.embedding;
   const how = space === null || answer === null || answer.space === null ? null : moved(space, answer.space);
-  if (how !== null) reporter.report("TS0253", { detail: `the model '${model}' no longer embeds in the space that the catalog has locked: ${how}` }, at, { tool: tool.name });
+  if (how !== null) reporter.report("TS0254", { detail: `the model '${model}' no longer embeds in the space that the catalog has locked: ${how}` }, at, { tool: tool.name });
   if (dims === null && (answer === null || answer.dims === null)) reporter.report("VB2018", { model }, at, { tool: tool.name });
   if (dims !== null && answer !== null && answer.dims !== null && answer.dims !== dims) {
     reporter.report("VB2017", { detail: `the model '${model}' makes vectors of ${answer.dims} numbers, the catalog says ${dims}` }, at, { tool: tool.name });
@@ -113,7 +113,7 @@ function reportCollection(read: Read, name: string, info: CollectionInfo | null,
     const space = answer?.space ?? query.embedding.space;
     // Another length was reported already.
     const how = info.space === undefined || space === null || (answer?.dims ?? dims) !== info.dims ? null : moved(info.space, space);
-    if (how !== null) reporter.report("TS0253", { detail: `collection '${name}' was filled in another space than the model '${query.embedding.model}' embeds in: ${how}` }, { path: query.embedding.at }, extra);
+    if (how !== null) reporter.report("TS0254", { detail: `collection '${name}' was filled in another space than the model '${query.embedding.model}' embeds in: ${how}` }, { path: query.embedding.at }, extra);
     if (query.mode === "hybrid" && can.hybrid && !can.exact && !info.sparse) {
       reporter.report("VB2013", { detail: `collection '${name}' has no sparse vectors, which hybrid search needs` }, { path: [...query.at, "mode"] }, { ...extra, severity: "error" });
     }

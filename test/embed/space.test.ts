@@ -133,7 +133,7 @@ test("load records the space; validate --live refuses a model that moved at equa
   assert.deepEqual(await live(), []);
   service.answer(serves(OTHER));
   const [problem = "", ...rest] = await live();
-  assert.match(problem, /^TS0253 collection 'articles' was filled in another space than the model 'acme-1' embeds in: 6 texts point \d+ degrees from where they did/);
+  assert.match(problem, /^TS0254 collection 'articles' was filled in another space than the model 'acme-1' embeds in: 6 texts point \d+ degrees from where they did/);
   assert.deepEqual(rest, []);
   const refused = await load("more.jsonl");
   assert.equal(refused.code, EXIT.USAGE);
@@ -159,7 +159,7 @@ test("lock --embedding --write locks the catalog; the plan has the space, and va
   assert.deepEqual(await live(), []);
   service.answer(serves(OTHER));
   const problems = await live();
-  assert.deepEqual(problems.map((one) => one.slice(0, 60)), ["TS0253 the model 'acme-1' no longer embeds in the space that", "TS0253 collection 'articles' was filled in another space tha"]);
+  assert.deepEqual(problems.map((one) => one.slice(0, 60)), ["TS0254 the model 'acme-1' no longer embeds in the space that", "TS0254 collection 'articles' was filled in another space tha"]);
   const refused = await load("rows.jsonl", "--replace");
   assert.equal(refused.code, EXIT.USAGE);
   assert.match(refused.err, /not in the space that the catalog has locked/);
