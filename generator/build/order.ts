@@ -19,6 +19,15 @@ export interface Order {
   readonly typecheck: boolean;
   readonly trace: boolean;
   readonly json: boolean;
+  /** The agent skill, where one is asked for. */
+  readonly skill: SkillOrder | null;
+}
+
+/** Where the skill goes, and what its examples are taken from. */
+export interface SkillOrder {
+  readonly folder: string;
+  /** A scenarios file of `toolsrv eval`. */
+  readonly scenarios: string | null;
 }
 
 /** A catalog that is to be built. */
@@ -49,10 +58,23 @@ export function readOrder({ args, options }: Invocation): Order {
     typecheck: options["typecheck"] === true,
     trace: options["trace"] !== false,
     json: options["json"] === true,
+    skill: readSkill(args, options, emit),
   };
 }
 
-function isWithin(folder: string, path: string): boolean {
+function readSkill(args: Invocation["args"], options: Invocation["options"], emit: unknown): SkillOrder | null {
+  const [folder, scenarios = null] = [options["skill"], options["scenarios"]];
+  if (typeof folder !== "string") {
+    if (scenarios !== null) throw new UsageError("--scenarios gives examples to --skill DIR; give both");
+    return null;
+  }
+  if (args.length > 1) throw new UsageError("--skill describes one catalog; build each with its own");
+  if (emit === "ir") throw new UsageError("--emit ir writes nothing; it does not go with --skill");
+  return { folder, scenarios: typeof scenarios === "string" ? scenarios : null };
+}
+
+/** Whether a path is a folder or something in it. */
+export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 

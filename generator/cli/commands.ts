@@ -85,6 +85,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "emit", value: "KIND", help: "ts, js or ir (default: TypeScript with JavaScript beside it)" },
       { name: "typecheck", help: "type-check the generated files" },
       { name: "trace", default: true, help: "emit the trace service" },
+      { name: "skill", value: "DIR", help: "also write DIR/SKILL.md, an agent skill named as its folder" },
+      { name: "scenarios", value: "FILE", help: "with --skill, take examples from a scenarios file" },
       { name: "json", help: "print the report as JSON" },
     ],
     examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir"],

@@ -212,8 +212,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/build/**", room: 2,
-    may: [ABI, SHARED, "generator/cli/{command,package}.ts"], mayTypes: ["generator/{5-emit,proof}/**"],
-    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,explain,proof}/**", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
+    may: [ABI, SHARED, "generator/cli/{command,package}.ts", "generator/edit/unified-diff.ts"], mayTypes: ["generator/{5-emit,proof}/**"],
+    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof}/**", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
     packages: [],
     because: "what a build writes, without what it says; its heavy parts load when they are needed",
   },

@@ -6,6 +6,7 @@ import { findsPackage } from "../../build/find-package.js";
 import { outputFolder, readOrder, type Built, type Catalog, type Order } from "../../build/order.js";
 import { judgeOutput } from "../../build/judge-output.js";
 import { digestsOf, openRecords, type Records } from "../../build/records.js";
+import type { Skill } from "../../build/skill-output.js";
 import type { CommandModule, Io } from "../command.js";
 import { UsageError } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -95,7 +96,8 @@ class Build {
       const path = resolve(io.cwd, shown);
       return { shown, path, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) };
     }));
-    if (order.emit === "ir" || order.check) return this.#compile(catalogs, null);
+    // The record of a build knows nothing of a skill.
+    if (order.emit === "ir" || order.check || order.skill !== null) return this.#compile(catalogs, null);
 
     const records = await openRecords(order, catalogs, OPTIONAL_PACKAGES, io);
     const before = order.typecheck || records === null ? null : await records.find();
@@ -123,7 +125,19 @@ class Build {
       return this.#end(EXIT.USAGE);
     }
     if (order.typecheck) await typecheckFiles(files);
-    return order.check ? this.#check(out, files, plans) : this.#write(out, files, order.emit, built, records);
+    const skill = await this.#makeSkill(out, built);
+    if (skill === "refused") return this.#end(EXIT.USAGE);
+    return order.check ? this.#check(out, files, plans, skill) : this.#write(out, files, order.emit, built, records, skill);
+  }
+
+  async #makeSkill(out: string, [only]: readonly Built[]): Promise<Skill | null | "refused"> {
+    const { order, io } = this;
+    if (order.skill === null || only === undefined) return null;
+    const { makeSkill } = await import("../../build/skill-output.js");
+    const made = await makeSkill(order.skill, order, out, only, io);
+    if (!("diagnostics" in made)) return made;
+    await this.#report(made.diagnostics, made.source, made.text);
+    return "refused";
   }
 
   /** The catalogs in the order they were given, or `null` when one has errors; the problems of all are reported. */
@@ -166,22 +180,26 @@ class Build {
     }
   }
 
-  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[]): Promise<number> {
+  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], skill: Skill | null): Promise<number> {
     const { order, io } = this;
-    const { drift, foreign, unproven, isSame } = await judgeOutput(io.host, out, files, plans);
+    const judged = await judgeOutput(io.host, out, files, plans);
+    const { foreign, unproven } = judged;
+    const ofSkill = skill === null ? "" : (await import("../../build/skill-output.js")).skillDrift(skill);
+    const drift = skill === null || ofSkill === "" ? judged.drift : new Map([...judged.drift, [`${skill.shown}/SKILL.md`, ofSkill]]);
+    const isSame = judged.isSame && ofSkill === "";
     // It costs seconds, and an output that differs has to be made anew and checked again anyway.
     if (isSame && !order.typecheck) await typecheckFiles(files);
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
       for (const { path, tool, branch, guard } of unproven) io.stderr.write(`${order.out}/${path}: ${tool === null ? "" : `${tool}, `}${branch}: does not show that ${guard} always applies\n`);
       for (const path of foreign) io.stderr.write(`${order.out}/${path}: not of this build, but imports of ${order.out}/ can reach it; remove it\n`);
-      if (drift.size > 0) io.stderr.write(`${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}\n`);
+      if (drift.size > 0) io.stderr.write(`${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}${skill === null ? "" : ` --skill ${skill.shown}`}\n`);
       if (isSame) io.stderr.write(`${order.out} is up to date with ${order.catalogs.join(", ")}\n`);
     }
     return this.#end(isSame ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })) });
   }
 
-  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null): Promise<number> {
+  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, skill: Skill | null): Promise<number> {
     const { order, io } = this;
     const { writeToDisk } = await import("../../5-emit/write.js");
     const written = await writeToDisk(io.host, out, files, emission, io.signal);
@@ -191,6 +209,10 @@ class Build {
       return this.#refuse(written.refused === "busy" ? `other builds keep changing ${order.out}` : `${where} was not written by a build; move it away or choose another --out`);
     }
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
+    if (skill !== null) {
+      const action = await (await import("../../build/skill-output.js")).writeSkill(skill, io);
+      if (!order.json) io.stdout.write(`${action.padEnd(9)} ${skill.shown}/SKILL.md\n`);
+    }
     await records?.keep({ tools, files: digestsOf(written), diagnostics: this.#diagnostics });
     return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools);
   }
