@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres live live-secrets bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis postgres live live-secrets promtool bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -55,6 +55,11 @@ postgres: build
 # Credentials from moto, which stands in for AWS Secrets Manager; skipped, with the reason, without Python.
 live-secrets: build
 	@.ci/live-secrets node dist/test/lib/run.js secrets/aws-moto
+
+# The alert rules that are shipped, and a scrape, by Prometheus' own tool; skipped, with the reason, without it and Go.
+promtool: build
+	@mkdir -p .cache && node dist/test/observe/scrape-file.js .cache/scrape.txt
+	@.ci/promtool .cache/scrape.txt
 
 # Types and references made from specs/ and from tables in the code.
 gen: setup

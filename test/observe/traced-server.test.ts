@@ -17,6 +17,8 @@ import { observedProgram, observedServer } from "./server.js";
 const test = suite("observe/traced-server");
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
+/** Servers, and threads that compile their own code when this runs from source. */
+const SLOW = { timeoutMs: 60_000 };
 const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;
 
 const opened: (Collector | { readonly close: () => Promise<void> })[] = [];
@@ -54,7 +56,7 @@ test("the spans of calls over HTTP arrive when the server has stopped, below the
   ]);
   assert.deepEqual(spans.slice(0, 2).map(({ traceId }) => traceId), [TRACE_ID, TRACE_ID]);
   assert.equal(spans[0]?.attributes["network.transport"], "tcp");
-});
+}, SLOW);
 
 test("request_id is the same in the line of the log, in the span and in the run of the trace service, and the line names the span", async () => {
   const otlp = await receiver();
@@ -70,7 +72,7 @@ test("request_id is the same in the line of the log, in the span and in the run 
   assert.ok(line !== undefined && span !== undefined);
   assert.deepEqual([line["request_id"], line["request_id"]], [span.attributes["toolsrv.request.id"], runs[0]?.["run_id"]]);
   assert.deepEqual([line["trace_id"], line["span_id"]], [span.traceId, span.spanId]);
-});
+}, SLOW);
 
 test("our own trace service receives a search with its embedding and its store read below it", async () => {
   const trace = await traceService();
@@ -90,7 +92,7 @@ test("our own trace service receives a search with its embedding and its store r
   const root = started.find(({ event_type: type }) => type === "tool_start");
   assert.equal(root?.["tool_name"], "find_it");
   assert.deepEqual(started.filter(({ parent_run_id: parent }) => parent === root?.["run_id"]).map(({ event_type: type }) => type).sort(), ["llm_start", "retriever_start"]);
-});
+}, SLOW);
 
 function catalog(endpoint: string, more = ""): string {
   return `tds_version: "2"
@@ -117,7 +119,7 @@ test("connect() records spans too: a call without a transport, flushed when the 
   assert.deepEqual([call?.name, call?.attributes["toolsrv.request.id"], call?.resource["service.name"]], ["execute_tool find_it", "from-the-application", "library"]);
   assert.equal(call?.attributes["mcp.method.name"], undefined);
   assert.ok(spans.length > 1 && spans.slice(0, -1).every(({ parentId }) => parentId === call?.spanId));
-});
+}, SLOW);
 
 test("a catalog that is not traced beside one that is leaves no spans", async () => {
   const otlp = await receiver();
@@ -125,7 +127,7 @@ test("a catalog that is not traced beside one that is leaves no spans", async ()
   await server.call("echo", { text: "a" });
   assert.equal(await server.stop(), 0);
   assert.deepEqual(spansOf(otlp), []);
-});
+}, SLOW);
 
 /** A server on stdio with these lines as its input. */
 async function stdio(program: Program, lines: readonly Json[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
