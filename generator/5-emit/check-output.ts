@@ -15,7 +15,7 @@ export interface OutputCheck {
 }
 
 /** Compares bytes. Scripts count only where they are present: they are not reviewed and usually not committed. */
-export async function checkOutput(host: Pick<Host, "read" | "entries">, out: string, files: Texts): Promise<OutputCheck> {
+export async function checkOutput(host: Pick<Host, "read" | "entries">, out: string, files: Texts, resolved?: RegExp): Promise<OutputCheck> {
   const { texts, own } = await readPresent(host, out, files);
   const expected = new Map([...files, ...(await transpile(new Map([...files].filter(([path]) => scriptPaths(path).some((made) => texts.has(made))))))]);
   const drift = new Map<string, string>();
@@ -24,5 +24,5 @@ export async function checkOutput(host: Pick<Host, "read" | "entries">, out: str
     const absentScript = before === null && !files.has(path);
     if (!absentScript && before !== after) drift.set(path, unifiedDiff({ path, text: before }, { path, text: after }));
   }
-  return { drift, foreign: await foreignModules(host, out, files.keys()), present: texts };
+  return { drift, foreign: await foreignModules(host, out, files.keys(), resolved), present: texts };
 }

@@ -24,17 +24,29 @@ export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
     if (bytes === null) throw new CompilerBug(`template ${name} is missing from the package`);
     return new TextDecoder().decode(bytes);
   };
+  const sources = new Map(await Promise.all([...TEMPLATES, ...PARTIALS].map(async (name) => [name as string, await read(name)] as const)));
+  return compileTemplates(sources, PARTIALS);
+}
+
+/** Prints a template by name. @throws when the view lacks a name that the template uses. */
+export function compileTemplates(sources: ReadonlyMap<string, string>, partials: readonly string[]): (template: string, view: object) => string {
   // A world of its own: registering partials must not be seen by other users of the library.
   const handlebars = Handlebars.create();
   const options = { noEscape: true, strict: true, knownHelpersOnly: true };
-  for (const name of PARTIALS) handlebars.registerPartial(name, handlebars.compile(await read(name), options));
-  const compiled = new Map<string, HandlebarsTemplateDelegate>();
-  for (const name of TEMPLATES) compiled.set(name, handlebars.compile(await read(name), options));
+  const compiled = new Map([...sources].map(([name, text]) => [name, handlebars.compile(text, options)]));
+  for (const name of partials) handlebars.registerPartial(name, compiled.get(name) as HandlebarsTemplateDelegate);
   return (template, view) => {
     const print = compiled.get(template);
     if (print === undefined) throw new CompilerBug(`no template ${template}`);
     return print(view, { allowProtoPropertiesByDefault: false });
   };
+}
+
+/** Every file below a folder of the package's templates, by its path there. */
+export async function readTemplateFolder(host: Pick<Host, "read" | "tree">, folder: string): Promise<ReadonlyMap<string, string>> {
+  const root = `${await templatesFolder(host)}${folder}`;
+  const paths = (await host.tree(root)).filter((path) => /\.(?:hbs|py)$/.test(path));
+  return new Map(await Promise.all(paths.map(async (path) => [path, new TextDecoder().decode((await host.read(`${root}${path}`)) ?? new Uint8Array())] as const)));
 }
 
 /** templates/ of the package, which is two folders up from source and three from dist/. */

@@ -21,6 +21,8 @@ export interface Order {
   readonly json: boolean;
   /** The agent skill, where one is asked for. */
   readonly skill: SkillOrder | null;
+  /** The Python package, where one is asked for. */
+  readonly python: PythonOrder | null;
 }
 
 /** Where the skill goes, and what its examples are taken from. */
@@ -28,6 +30,12 @@ export interface SkillOrder {
   readonly folder: string;
   /** A scenarios file of `toolsrv eval`. */
   readonly scenarios: string | null;
+}
+
+/** Where the Python package goes, and what it is imported as. */
+export interface PythonOrder {
+  readonly folder: string;
+  readonly name: string;
 }
 
 /** A catalog that is to be built. */
@@ -59,6 +67,7 @@ export function readOrder({ args, options }: Invocation): Order {
     trace: options["trace"] !== false,
     json: options["json"] === true,
     skill: readSkill(args, options, emit),
+    python: readPython(options),
   };
 }
 
@@ -73,17 +82,27 @@ function readSkill(args: Invocation["args"], options: Invocation["options"], emi
   return { folder, scenarios: typeof scenarios === "string" ? scenarios : null };
 }
 
+function readPython(options: Invocation["options"]): PythonOrder | null {
+  const [folder, name = "toolsrv_catalog"] = [options["python"], options["python-name"]];
+  if (typeof folder !== "string") {
+    if (options["python-name"] !== undefined) throw new UsageError("--python-name names the package of --python DIR; give both");
+    return null;
+  }
+  if (options["emit"] === "ir") throw new UsageError("--emit ir writes no files; it does not go with --python");
+  return { folder, name: String(name) };
+}
+
 /** Whether a path is a folder or something in it. */
 export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** The output folder is replaced as a whole, so it must be one of its own. */
-export async function outputFolder(order: Order, catalogs: readonly Catalog[], io: Io): Promise<string> {
+export async function outputFolder(order: Pick<Order, "out">, catalogs: readonly Catalog[], io: Io, flag = "--out"): Promise<string> {
   const out = await io.host.realPath(resolve(io.cwd, order.out));
   const inside = (await Promise.all([io.cwd, ...catalogs.map(({ path }) => path)].map((path) => io.host.realPath(path)))).find((path) => isWithin(out, path));
-  if ((await io.host.size(out)) !== null) throw new UsageError(`--out needs a folder, and '${order.out}' is a file`);
-  if (inside !== undefined) throw new UsageError(`--out needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
+  if ((await io.host.size(out)) !== null) throw new UsageError(`${flag} needs a folder, and '${order.out}' is a file`);
+  if (inside !== undefined) throw new UsageError(`${flag} needs a folder of its own, and '${order.out}' holds ${inside.endsWith(".yaml") ? "the catalog" : "the current directory"}`);
   return out;
 }
 

@@ -45,11 +45,16 @@ export class LearnedSecrets {
   }
 }
 
+/** The shell's own variables, which `--embedded` inherits: a path is in half of all messages and hides nothing. */
+function isWorkingDirectory(name: string, value: string): boolean {
+  return /^(?:OLD)?PWD$/.test(name) && /^(?:\/|[A-Za-z]:[\\/])/.test(value);
+}
+
 /** Hides what a program knows to be a credential, what it has learned since, and everything that looks like one. */
 export function createScrub(program: Pick<Program, "connections" | "embeddings" | "settings" | "plans">, env: Env, learned = new LearnedSecrets()): Scrub {
   const values = new Set<string>();
   for (const [name, value] of env) {
-    if (SECRET_NAME.test(name)) values.add(value);
+    if (SECRET_NAME.test(name) && !isWorkingDirectory(name, value)) values.add(value);
     const password = passwordOf(value);
     if (password !== null) values.add(password).add(decoded(password));
   }

@@ -5,6 +5,7 @@ import { systemProblem } from "../../../runtime/base/system-error.js";
 import { findsPackage } from "../../build/find-package.js";
 import { outputFolder, readOrder, type Built, type Catalog, type Order } from "../../build/order.js";
 import { judgeOutput } from "../../build/judge-output.js";
+import { checkPython, makePython, writePython, type PythonPackage, type PythonReport } from "../../build/python-output.js";
 import { digestsOf, openRecords, type Records } from "../../build/records.js";
 import type { Skill } from "../../build/skill-output.js";
 import type { CommandModule, Io } from "../command.js";
@@ -16,7 +17,7 @@ import type { Locatable } from "../../diagnostics.js";
 import type { Diagnostic, LocatedDiagnostic } from "../../ir.js";
 import type { Outcome } from "../../5-emit/build-cache.js";
 import type { PrintedCatalog, Unproven } from "../../proof/printed.js";
-import type { Emission, FileReport } from "../../5-emit/write.js";
+import type { Emission, FileReport, Refusal } from "../../5-emit/write.js";
 
 /** What `--json` prints: always one object, whatever the end. */
 interface Report {
@@ -33,11 +34,19 @@ interface Report {
   readonly foreign: readonly string[];
   /** What the plans in the output folder do not show, with `--check`. */
   readonly unproven: readonly Pick<Unproven, "path" | "tool" | "branch" | "guard">[];
+  /** The Python package, with `--python`. */
+  readonly python?: PythonReport;
   readonly duration_ms: number;
 }
 
 function printReport(report: Report, order: Order, io: Io): void {
   if (order.json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+}
+
+/** What a build makes beside its output folder. */
+interface Beside {
+  readonly skill: Skill | null;
+  readonly python: PythonPackage | null;
 }
 
 const count = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? "" : "s"}`;
@@ -96,8 +105,8 @@ class Build {
       const path = resolve(io.cwd, shown);
       return { shown, path, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) };
     }));
-    // The record of a build knows nothing of a skill.
-    if (order.emit === "ir" || order.check || order.skill !== null) return this.#compile(catalogs, null);
+    // The record of a build knows nothing of a skill or a Python package.
+    if (order.emit === "ir" || order.check || order.skill !== null || order.python !== null) return this.#compile(catalogs, null);
 
     const records = await openRecords(order, catalogs, OPTIONAL_PACKAGES, io);
     const before = order.typecheck || records === null ? null : await records.find();
@@ -127,7 +136,9 @@ class Build {
     if (order.typecheck) await typecheckFiles(files);
     const skill = await this.#makeSkill(out, built);
     if (skill === "refused") return this.#end(EXIT.USAGE);
-    return order.check ? this.#check(out, files, plans, skill) : this.#write(out, files, order.emit, built, records, skill);
+    const python = order.python === null ? null : await makePython(order.python, out, built, catalogs, io);
+    const beside: Beside = { skill, python };
+    return order.check ? this.#check(out, files, plans, beside) : this.#write(out, files, order.emit, built, records, beside);
   }
 
   async #makeSkill(out: string, [only]: readonly Built[]): Promise<Skill | null | "refused"> {
@@ -180,13 +191,14 @@ class Build {
     }
   }
 
-  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], skill: Skill | null): Promise<number> {
+  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], { skill, python }: Beside): Promise<number> {
     const { order, io } = this;
     const judged = await judgeOutput(io.host, out, files, plans);
     const { foreign, unproven } = judged;
     const ofSkill = skill === null ? "" : (await import("../../build/skill-output.js")).skillDrift(skill);
     const drift = skill === null || ofSkill === "" ? judged.drift : new Map([...judged.drift, [`${skill.shown}/SKILL.md`, ofSkill]]);
     const isSame = judged.isSame && ofSkill === "";
+    const package_ = python === null ? null : await this.#checkPython(python);
     // It costs seconds, and an output that differs has to be made anew and checked again anyway.
     if (isSame && !order.typecheck) await typecheckFiles(files);
     if (!order.json) {
@@ -196,28 +208,41 @@ class Build {
       if (drift.size > 0) io.stderr.write(`${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}${skill === null ? "" : ` --skill ${skill.shown}`}\n`);
       if (isSame) io.stderr.write(`${order.out} is up to date with ${order.catalogs.join(", ")}\n`);
     }
-    return this.#end(isSame ? EXIT.OK : EXIT.FINDINGS, { drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })) });
+    const isPackageSame = package_ === null || (package_.drift.length === 0 && package_.foreign.length === 0);
+    return this.#end(isSame && isPackageSame ? EXIT.OK : EXIT.FINDINGS, {
+      drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })), ...(package_ === null ? {} : { python: package_ }),
+    });
   }
 
-  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, skill: Skill | null): Promise<number> {
+  async #checkPython(python: PythonPackage): Promise<PythonReport> {
     const { order, io } = this;
+    const { drift, foreign } = await checkPython(python, io.host);
+    if (!order.json) {
+      io.stdout.write([...drift.values()].join(""));
+      for (const path of foreign) io.stderr.write(`${python.shown}/${path}: not of this build, but imports of the package can reach it; remove it\n`);
+      if (drift.size > 0) io.stderr.write(`${python.shown} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run the build with --python ${python.shown}\n`);
+      if (drift.size === 0 && foreign.length === 0) io.stderr.write(`${python.shown} is up to date with ${order.catalogs.join(", ")}\n`);
+    }
+    return { out: python.shown, files: [], drift: [...drift.keys()], foreign };
+  }
+
+  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, { skill, python }: Beside): Promise<number> {
+    const { order, io } = this;
+    const package_ = python === null ? null : await writePython(python, io.host, io.signal);
+    if (package_ !== null && "refused" in package_) return this.#refuse(refusalText(package_, python?.shown ?? "", "--python"));
     const { writeToDisk } = await import("../../5-emit/write.js");
     const written = await writeToDisk(io.host, out, files, emission, io.signal);
-    if ("refused" in written) {
-      const where = `${order.out}/${written.path}`;
-      if (written.refused === "closed") return this.#refuse(`cannot write in ${written.path === "" ? order.out : where}: it is read-only or belongs to another user; change its owner or choose another --out`);
-      return this.#refuse(written.refused === "busy" ? `other builds keep changing ${order.out}` : `${where} was not written by a build; move it away or choose another --out`);
-    }
+    if ("refused" in written) return this.#refuse(refusalText(written, order.out, "--out"));
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
     if (skill !== null) {
       const action = await (await import("../../build/skill-output.js")).writeSkill(skill, io);
       if (!order.json) io.stdout.write(`${action.padEnd(9)} ${skill.shown}/SKILL.md\n`);
     }
     await records?.keep({ tools, files: digestsOf(written), diagnostics: this.#diagnostics });
-    return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools);
+    return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools, package_ === null || python === null ? null : { out: python.shown, files: package_, drift: [], foreign: [] });
   }
 
-  async #finish(out: string, files: readonly FileReport[], tools: number): Promise<number> {
+  async #finish(out: string, files: readonly FileReport[], tools: number, python: PythonReport | null = null): Promise<number> {
     const { order, io } = this;
     const { foreignModules } = await import("../../5-emit/foreign.js");
     // Where only JavaScript was written, its TypeScript may be there from another run.
@@ -225,14 +250,22 @@ class Build {
     if (!order.json) {
       for (const path of foreign) io.stderr.write(`toolsrv build: ${order.out}/${path} is not of this build, but imports of ${order.out}/ can reach it; --check will fail until it is removed\n`);
       for (const { path, action } of files) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
+      for (const { path, action } of python?.files ?? []) io.stdout.write(`${action.padEnd(9)} ${python?.out}/${path}\n`);
       if (!(await findsPackage(io.host, out))) io.stderr.write(`toolsrv build: the package 'toolsrv' is not found from ${order.out}, so its server cannot start there; install it in the project: npm install with the path of the toolsrv folder or tarball\n`);
-      const changed = files.filter(({ action }) => action !== "unchanged").length;
+      const changed = [...files, ...(python?.files ?? [])].filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
       io.stdout.write(`built ${count(tools, "tool")} of ${order.catalogs.map((path) => basename(path)).join(", ")}: ${state}, ${ms} ms\n`);
     }
-    return this.#end(EXIT.OK, { files, foreign });
+    return this.#end(EXIT.OK, { files, foreign, ...(python === null ? {} : { python }) });
   }
+}
+
+/** Why a folder was not written. */
+function refusalText({ refused, path }: Refusal, folder: string, flag: string): string {
+  const where = `${folder}/${path}`;
+  if (refused === "closed") return `cannot write in ${path === "" ? folder : where}: it is read-only or belongs to another user; change its owner or choose another ${flag}`;
+  return refused === "busy" ? `other builds keep changing ${folder}` : `${where} was not written by a build; move it away or choose another ${flag}`;
 }
 
 async function typecheckFiles(files: ReadonlyMap<string, string>): Promise<void> {
