@@ -49,6 +49,11 @@ class Catalog:
         """The tools as tools/list sends them."""
         return [{"name": tool.name, "title": tool.title, "description": tool.description, "inputSchema": dict(tool.input_schema)} for tool in definitions.TOOLS.values()]
 
+    @property
+    def server_pids(self) -> list[int]:
+        """Processes of the servers that were started here and run now."""
+        return [transport.pid for transport in self._connection.transports if transport.pid is not None]
+
     def bound(self, context: ContextSource) -> Catalog:
         """The same connection with another context for calls that state none."""
         return Catalog(self._connection, context)
@@ -140,23 +145,24 @@ class _Connection:
         # Whether the server believes the context is known when it has started.
         return transport, lambda: stdio_request(tool, arguments, context, embedded=transport.embedded)
 
-    def _all(self) -> list[StdioTransport | HttpTransport]:
+    @property
+    def transports(self) -> list[StdioTransport | HttpTransport]:
         return [self._transports] if isinstance(self._transports, HttpTransport) else list(self._transports.values())
 
     def start(self) -> None:
         try:
-            for transport in self._all():
+            for transport in self.transports:
                 transport.start()
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        for transport in self._all():
+        for transport in self.transports:
             transport.close()
 
     async def aclose(self) -> None:
-        await asyncio.gather(*(transport.aclose() for transport in self._all()))
+        await asyncio.gather(*(transport.aclose() for transport in self.transports))
 
 
 def connect(
