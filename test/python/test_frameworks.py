@@ -165,7 +165,7 @@ def test_the_official_client_starts_the_server_and_its_session_has_the_typed_too
     from toolsrv_catalog import CallContext, ContextRefused, ToolError
 
     async def session() -> None:
-        async with stdio_client(server_parameters()) as (read, write), mcp.ClientSession(read, write) as opened:
+        async with stdio_client(server_parameters(), errlog=sys.__stderr__) as (read, write), mcp.ClientSession(read, write) as opened:
             await opened.initialize()
             tools = tools_over(opened)
             result = await tools.search_movies(query="space", genre=["Comedy"], limit=1)
