@@ -40,6 +40,7 @@ const CANARIES = {
   "an API key that is wrong": "canary-wrongkey-b33f",
   "a token that is no token": "canary-badtoken-f00d",
   "an argument called password": "canary-argument-abba",
+  "the password of an audit sink's address": "canary-auditpass-3141",
 } as const;
 const C = Object.fromEntries(Object.entries(CANARIES)) as { readonly [K in keyof typeof CANARIES]: string };
 
@@ -239,6 +240,34 @@ for (const format of ["json", "text"]) {
     for (const entry of readdirSync(file("traces"), { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) outputs.set(`trace database after ${format}: ${entry.name}`, readFileSync(join(entry.parentPath, entry.name), "latin1"));
     }
+  }, { timeoutMs: 60_000 });
+}
+
+for (const [name, words] of [["a chain in a file", []], ["HTTP", ["--audit-sink", "http", "--audit-url", "AUDIT"]], ["OTLP", ["--audit-sink", "otlp", "--audit-url", "AUDIT"]], ["HTTP that is away", ["--audit-sink", "http", "--audit-url", "AWAY"]]] as const) {
+  test(`audit records: ${name}`, async () => {
+    const received: string[] = [];
+    const receiver = await secretServer((request, response) => {
+      request.on("data", (chunk: Buffer) => received.push(chunk.toString("latin1"))).on("end", () => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
+    });
+    const withPassword = (url: string): string => url.replace("//", `//audit:${C["the password of an audit sink's address"]}@`);
+    const addresses: { readonly [word: string]: string } = { AUDIT: withPassword(receiver.url), AWAY: withPassword("http://127.0.0.1:1") };
+    const chained = name === "a chain in a file";
+    writeFileSync(file("audited.yaml"), `${catalog(NAMED, LIMITED)}${SERVED.map(READ).join("")}observability: { audit: { enabled: true, sink: file, path: ./audit.jsonl${chained ? ", chain: true" : ""} } }\n`);
+    const served = start(toolsrv, ["serve", file("audited.yaml"), "--env-file", file("secrets.env"), "--log-level", "trace", "--http", "127.0.0.1:0", "--auth", "api_key", "--api-keys-file", file("keys.json"), ...words.map((word) => addresses[word] ?? word)], { cwd: folder, env: variables });
+    const port = Number((await served.sees(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/))[1]);
+    const key = `Bearer ${C["an API key of a caller"]}`;
+    for (const tool of SERVED) await rawHttp(port, rawPost("/mcp", call(`list_${tool}`), { "mcp-protocol-version": "2025-11-25", accept: "application/json", authorization: key }));
+    await rawHttp(port, rawPost("/mcp", call("list_local", { password: C["an argument called password"] }), { "mcp-protocol-version": "2025-11-25", accept: "application/json", authorization: key }));
+    served.child.kill("SIGTERM");
+    await served.ended;
+    await receiver.close();
+    outputs.set(`audit, ${name}: log`, served.stderr());
+    const records = name === "a chain in a file" ? readFileSync(file("audit.jsonl"), "latin1") : received.join("");
+    outputs.set(`audit, ${name}: records`, records);
+    for (const text of [records, served.stderr()]) assert.ok(!text.includes("red apples"), "rows are in the answers alone");
+    if (name === "HTTP that is away") assert.match(served.stderr(), /audit records cannot be written; calls go on/);
+    else assert.ok(records.includes("list_cloud") && records.includes("ada") && records.includes("[REDACTED]"), records.slice(0, 500));
+    if (chained) await command(["audit", "verify", "audit.jsonl", "--json"], /"ok": true/);
   }, { timeoutMs: 60_000 });
 }
 
