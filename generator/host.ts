@@ -118,7 +118,9 @@ async function replace(path: string, data: string | Uint8Array, modeIfNew?: numb
   const found = await replaced(path, modeIfNew);
   const beside = `${found.target}.${process.pid}.new`;
   try {
-    const file = await open(beside, "w", found.mode);
+    // A file of this name was left by a process that was killed, or is a trap: it is never written through.
+    await rm(beside, { force: true });
+    const file = await open(beside, "wx", found.mode);
     try {
       await file.writeFile(data);
       // The mask of the process may have taken bits away.

@@ -20,12 +20,15 @@ export class Uneditable extends Error {
   override readonly name = "Uneditable";
 }
 
-/** The catalog with one more tool and its version counted up. The text must be a catalog that compiles. @throws Uneditable */
-export function appendTool(text: string, tool: JsonMap): Appended {
+/**
+ * The catalog with one more tool and its version counted up. The text must be a catalog that compiles; `before` is what the
+ * stock YAML library reads in it.
+ * @throws Uneditable
+ */
+export function appendTool(text: string, tool: JsonMap, before = readStockYaml(text) as JsonMap): Appended {
   const yaml = editableYaml(text);
   const root = yaml.doc.contents;
   if (!isMap(root)) throw new Uneditable("the catalog is not a mapping");
-  const before = readStockYaml(text) as JsonMap;
   const version = versionOf(before);
   const after = nextVersion(version);
   const changed = applyEdits(text, [...versionEdits(yaml, root, after), ...toolEdits(yaml, root, tool)]);
@@ -96,8 +99,19 @@ function toolEdits(yaml: EditableYaml, root: YAMLMap, tool: JsonMap): readonly T
   if (isAlias(value)) throw new Uneditable("tools is written as an alias");
   if (isScalar(value)) return [root.flow === true ? replaceNull(entry, `[${JSON.stringify(tool)}]`) : replaceNull(entry, `${yaml.newline}${blockItem(tool, 2, yaml.newline)}`)];
   if (!isSeq(value)) throw new Uneditable("tools is not a list");
+  if (value.flow === true && value.items.length === 0 && root.flow !== true) return opened(yaml, value, blockItem(tool, 2, yaml.newline));
   if (value.flow === true) return [lastOfFlow(yaml, value, JSON.stringify(tool))];
   return [afterLast(yaml, value, blockItem(tool, columnOf(yaml.text, value), yaml.newline))];
+}
+
+/** `tools: []` as a block list, in which people can read the tool; a comment stays on its line. */
+function opened({ text, newline }: EditableYaml, { range }: YAMLSeq, item: string): readonly TextEdit[] {
+  const [start = 0, end = start] = range ?? [];
+  return [{ offset: start, length: end - start, text: "" }, behindLine(text, text.indexOf("\n", end), newline, item)];
+}
+
+function behindLine(text: string, lineEnd: number, newline: string, item: string): TextEdit {
+  return lineEnd < 0 ? insertAt(text.length, `${newline}${item}`) : insertAt(lineEnd + 1, `${item}${newline}`);
 }
 
 /** A tool as an entry of a block list, its dash in a column; without the line end behind it. */
@@ -119,7 +133,7 @@ function afterLast({ text, newline }: EditableYaml, list: YAMLMap | YAMLSeq, ite
   const end = endOf(list);
   const column = (list.range?.[0] ?? 0) - (text.lastIndexOf("\n", (list.range?.[0] ?? 0) - 1) + 1);
   const lineEnd = withComments(text, end > 0 && text[end - 1] === "\n" ? end - 1 : text.indexOf("\n", end), column);
-  return lineEnd < 0 ? insertAt(text.length, `${newline}${item}`) : insertAt(lineEnd + 1, `${item}${newline}`);
+  return behindLine(text, lineEnd, newline, item);
 }
 
 /** The line end behind the comments that are indented deeper than the list: they belong to its last entry. */

@@ -46,9 +46,9 @@ function isIn({ tools }: JsonMap, tool: JsonMap): boolean {
 }
 
 /** The drafts file with the draft approved. */
-export function withApproval(file: DraftsFile, { index, record }: Approval, by: Approver, version: string): string {
+export function withApproval(file: DraftsFile, { index, record }: Approval, by: Approver, version: string | null): string {
   const provenance = { ...record.provenance, ...(record.hash === null ? { hash: draftHash(record.tool) } : { hash: record.hash }), approved_by: by.name, approved_at: stamp(by.nowMs) };
-  return withChange(file, index, { status: "approved", provenance, catalog_version: version });
+  return withChange(file, index, { status: "approved", provenance, ...(version === null ? {} : { catalog_version: version }) });
 }
 
 /** What an approver decides on, in the order that it is printed. */

@@ -81,8 +81,8 @@ function connectionsOf({ connections }: JsonMap): JsonMap {
   return isRecord(connections) ? connections : {};
 }
 
-function rowOf({ path, dtype, nullable, indexed }: FieldInfo): { readonly [key: string]: Json } {
-  return { path, dtype, null_rate: null, enum: null, examples: [], nullable, indexed };
+function rowOf({ path, dtype, nullable, indexed, sampled }: FieldInfo): { readonly [key: string]: Json } {
+  return { path, dtype, null_rate: null, enum: null, examples: [], provenance: sampled === true ? "sample" : "native", nullable, indexed };
 }
 
 async function define({ host, cwd }: AuthoringParts, base: Base, args: JsonMap, { principal }: ExtraCall): Promise<ExtraResult> {

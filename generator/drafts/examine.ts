@@ -15,6 +15,7 @@ import { appendTool, Uneditable, type Appended } from "./append.js";
 import { changesBeyond } from "./beyond.js";
 import { isNewPlace, overreachOf, targetOf, withGuardrails } from "./guardrails.js";
 import { DRAFT_KINDS, hasErrors, PLACEHOLDER, withoutNulls, type Issue, type JsonMap } from "./record.js";
+import { redactedInputs } from "./redacted.js";
 import { hiddenIn, odditiesIn, unusable } from "./untrusted.js";
 
 /** A catalog that drafts are examined against; made once, used for many. */
@@ -25,6 +26,8 @@ export interface Base {
   readonly diagnostics: readonly Diagnostic[];
   /** The catalog as the stock YAML library reads it. */
   readonly stock: JsonMap;
+  /** Tools of the other catalogs of the same server, each with its catalog. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
 }
 
 /** The base of a catalog, or its diagnostics when it has errors of its own. */
@@ -58,7 +61,8 @@ export function examine(base: Base, proposal: unknown): Examination {
   if (unfit !== null) return { issues: [issueOf("TS0607", { detail: unfit }, null, null)], tool: PLACEHOLDER, result: null };
   const given = withoutNulls(proposal) as JsonMap;
   const name = typeof given["name"] === "string" ? given["name"] : null;
-  const issues = textIssues(given, name, base.stock);
+  const other = name === null ? undefined : base.elsewhere?.get(name);
+  const issues = [...(other === undefined || name === null ? [] : [issueOf("TS0220", { name, other }, name, "name")]), ...textIssues(given, name, base.stock)];
   if (issues.some(({ code }) => code === "TS0601")) return { issues, tool: PLACEHOLDER, result: null };
   const tool = withGuardrails(given, base.stock);
   const added = addTo(base, tool, name);
@@ -78,6 +82,7 @@ function textIssues(tool: JsonMap, name: string | null, catalog: JsonMap): reado
     ...(isKnown ? [] : [issueOf("VB2017", { detail: `a draft only reads: its kind is one of ${DRAFT_KINDS.join(", ")}` }, name, "kind")]),
     ...hiddenIn(tool).map(({ path, what }) => issueOf("TS0601", { where: path, character: what }, name, path)),
     ...overreachOf(tool, catalog).map(({ code, path, what }) => issueOf(code, { where: path, what }, name, path)),
+    ...redactedInputs(tool, catalog).map(({ path, field }) => issueOf("TS0604", { subject: "redaction", detail: `${path} uses '${field}', which a tool on this collection redacts` }, name, path)),
     ...(isNewPlace(tool, catalog) ? [issueOf("TS0606", { where: "target", what: "a collection that nothing in the catalog reads", excerpt: JSON.stringify(targetOf(tool)) }, name, "target", "warning")] : []),
     ...odditiesIn(tool).map(({ path, what, excerpt }) => issueOf("TS0606", { where: path, what, excerpt }, name, path, "warning")),
   ];
@@ -93,7 +98,7 @@ interface Added {
 function addTo(base: Base, tool: JsonMap, name: string | null): Added {
   let appended: Appended;
   try {
-    appended = appendTool(base.source.text, tool);
+    appended = appendTool(base.source.text, tool, base.stock);
   } catch (error) {
     if (error instanceof Uneditable) return { issues: [issueOf("TS0608", { detail: error.message }, name, null)], isTool: true, result: null };
     throw error;

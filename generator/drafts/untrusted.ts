@@ -82,11 +82,14 @@ export function hiddenIn(tool: JsonMap): readonly Finding[] {
   });
 }
 
-/** What a description of a tool has no need of. Each is shown to the approver with its place, whatever it turns out to be. */
+/**
+ * What a description of a tool has no need of. Every repetition behind an open start is bounded: a draft may have 64 KB of text.
+ * Each finding is shown to the approver with its place, whatever it turns out to be.
+ */
 const ODDITIES: readonly (readonly [what: string, form: RegExp])[] = [
   ["markup", /<[/!?]?[A-Za-z][^<>\n]{0,200}>|<!--|\]\([^)\s]{1,200}\)|```|~~~/],
   ["the mark of another speaker", /^[ \t>*#-]*(?:system|assistant|user|human|developer|tool)[ \t]*:|\[\/?(?:INST|SYS|SYSTEM)\]|<\|[^|\n]{0,40}\|>|###\s*(?:instruction|system|response)/im],
-  ["an address", /\b[a-z][a-z0-9+.-]{1,20}:\/\/|\bwww\.|\b(?:data|javascript|mailto):|[\w.+-]+@[\w-]+\.\w/i],
+  ["an address", /\b[a-z][a-z0-9+.-]{1,20}:\/\/|\bwww\.|\b(?:data|javascript|mailto):|[\w.+-]{1,40}@[\w-]{1,60}\.\w/i],
   ["an order to the model", /\b(?:ignore|disregard|forget|override|bypass|skip)\b[^.\n]{0,60}\b(?:previous|prior|above|earlier|other|all|any|instruction|rule|polic|guideline|system|filter|tool|confirm|approval)/i],
   ["an order to the model", /\b(?:do not|don't|never|without)\b[^.\n]{0,40}\b(?:tell|telling|mention|reveal|inform|ask|asking|show|confirm|disclose|warn|use|call|trust)/i],
   ["an order to the model", /\b(?:always|first|instead|before|after)\b[^.\n]{0,40}\b(?:call|use|run|invoke|execute|read|send|pass|include|append|fetch)\b/i],
@@ -95,9 +98,9 @@ const ODDITIES: readonly (readonly [what: string, form: RegExp])[] = [
   ["talk of instructions", /\b(?:system prompt|instructions?|jailbreak|important\s*[:!]|urgent\s*[:!]|attention\s*[:!]|as an ai|new task)\b/i],
   ["talk of secrets", /\b(?:passwords?|secrets?|api[ _-]?keys?|access tokens?|credentials?|private keys?|\.env|ssh)\b/i],
   ["encoded text", /[A-Za-z0-9+/_-]{60,}={0,2}|(?:\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;){3,}/i],
-  ["letters of two scripts in one word", /(?:\p{Script=Latin}[\p{M}\d]*(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee}))|(?:(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee})[\p{M}\d]*\p{Script=Latin})/u],
+  ["letters of two scripts in one word", /(?:\p{Script=Latin}[\p{M}\d]{0,8}(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee}))|(?:(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee})[\p{M}\d]{0,8}\p{Script=Latin})/u],
   ["letters that look like others", /[\u{1d400}-\u{1d7ff}\uff21-\uff3a\uff41-\uff5a\u2460-\u24ff]/u],
-  ["empty space that hides what follows", / {8,}|\t{3,}|(?:[ \t]*\n){3,}|[\u00a0\u2000-\u200a\u202f\u205f\u3000]{3,}/],
+  ["empty space that hides what follows", / {8,}|\t{3,}|(?:[ \t]{0,200}\n){3,}|[\u00a0\u2000-\u200a\u202f\u205f\u3000]{3,}/],
   ["marks piled on one letter", /\p{M}{4,}/u],
   ["a joiner or selector", /[\u200c\u200d\ufe0f]/u],
 ];

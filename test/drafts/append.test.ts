@@ -24,6 +24,8 @@ const LAYOUTS: { readonly [name: string]: string } = {
   "keys after the list": `${HEAD}tools:\n  - ${ONE}\n\n# of the defaults\ndefaults: { embedding: local/hashing-256 }\n`,
   "no list": `${HEAD}# the end\n`,
   "an empty list": `${HEAD}tools: []\n`,
+  "an empty list with a comment": `${HEAD}tools: [] # none yet\ndefaults: {}\n`,
+  "an empty list at the end": `${HEAD}tools: []`,
   "a key without a value": `${HEAD}tools:\n`,
   "a null": `${HEAD}tools: null # none yet\n`,
   "a flow list": `${HEAD}tools: [ { name: count_them, kind: count, description: "Count the articles. Use for how many.", target: { connection: main, collection: articles } } ] # x\n`,

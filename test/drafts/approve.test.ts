@@ -370,6 +370,31 @@ test("a draft that could not be marked is marked by running approve again", () =
     assert.equal(first.read("tools.yaml").match(/name: movies_by_genre/g)?.length, 1);
   }));
 
+test("a pipeline gets the guard of its connection, and its certificate shows it", () =>
+  inProject(async (project) => {
+    const spec = { kind: "pipeline", steps: [{ retrieve: { target: { connection: "main", collection: "movies" }, query: { required: true } } }, { sort: { by: "year" } }], output: { fields: ["title"] } };
+    assert.deepEqual((await project.define({ spec })).rows, []);
+    const { code, err } = await project.toolsrv("approve", NAME);
+    assert.equal(code, EXIT.OK, err);
+    assert.match(err, /"branch": "retrieve:search",\s+"guards": \[\s+"status eq \\"live\\"",\s+"hidden ne true"\s+\]/);
+    assert.equal((await project.toolsrv("validate", "tools.yaml")).code, EXIT.OK);
+  }));
+
+test("a version 1 catalog takes a draft too", () =>
+  inProject(async (project) => {
+    assert.deepEqual((await project.define()).rows, []);
+    const { code, err } = await project.toolsrv("approve", NAME);
+    assert.equal(code, EXIT.OK, err);
+    assert.match(project.read("tools.yaml"), /static_filters:\n {6}- path: status\n {8}op: eq\n {8}value: live\n/);
+    assert.equal((await project.toolsrv("validate", "tools.yaml")).code, EXIT.OK);
+  }, { catalog: CATALOG.replace("tds_version: '2'\n", "").replaceAll(/\{ must: (\[[^\]]*\]), must_not: \[[^\]]*\] \}/g, "$1") }));
+
+test("a guard that takes values of the environment cannot be written into a tool: the draft is refused", () =>
+  inProject(async (project) => {
+    const { rows } = await project.define();
+    assert.ok(rows.some(({ code, message }) => code === "TS0602" && message.includes("values come from the environment")), JSON.stringify(rows));
+  }, { catalog: CATALOG.replace("value: live }], must_not", 'value: "${STATE}" }], must_not') }));
+
 test("a collection that nothing in the catalog reads is shown to the approver", () =>
   inProject(async (project) => {
     const { count } = await project.define({ name: "people_by_name", spec: goodSpec({ target: { connection: "other", collection: "people" } }) });

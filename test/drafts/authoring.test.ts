@@ -36,9 +36,9 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function serve(project: Project, options: { readonly [name: string]: string | boolean } = { "enable-define": true }): Promise<Served> {
+async function serve(project: Project, options: { readonly [name: string]: string | boolean } = { "enable-define": true }, args: readonly string[] = ["tools.yaml"]): Promise<Served> {
   const io = memoryIo({ cwd: project.folder });
-  const { projects } = await load({ args: ["tools.yaml"], options }, io);
+  const { projects } = await load({ args, options }, io);
   const program = projects?.[0]?.program;
   if (program === undefined) throw new Error(io.err());
   const engine = createEngine(program, { env: new Map(), metaTools: true });
@@ -134,7 +134,7 @@ test("describe_collection names fields and types, and no value of any row: rows 
   withRows(async (_, { call }) => {
     const { rows, count } = payload(await call("describe_collection", { connection: "main", collection: "movies" }));
     assert.deepEqual([count, rows.map(({ path, dtype }) => `${String(path)}: ${String(dtype)}`)], [5, ["genre: keyword", "hidden: boolean", "status: keyword", "title: keyword", "year: integer"]]);
-    assert.deepEqual(Object.keys(rows[0] ?? {}), ["path", "dtype", "null_rate", "enum", "examples", "nullable", "indexed"]);
+    assert.deepEqual(Object.keys(rows[0] ?? {}), ["path", "dtype", "null_rate", "enum", "examples", "provenance", "nullable", "indexed"]);
     assert.doesNotMatch(JSON.stringify(rows), /crime|secret genre|Heat|draft/);
   }));
 
@@ -197,6 +197,13 @@ test("a draft of a name that is pending is refused, and so is a tool that is the
     assert.deepEqual(payload(await call("define_tool", DEFINE)).rows.map(({ code }) => code), ["TS0605"]);
     assert.deepEqual(payload(await call("define_tool", { ...DEFINE, name: "search_movies" })).rows.map(({ code }) => code), ["TS0202"]);
     assert.equal(project.read(DRAFTS_FILE), before);
+  }));
+
+test("the name of a tool in another catalog of the server is taken", () =>
+  inProject(async (project) => {
+    project.write("more.yaml", CATALOG.replace("name: search_movies", "name: search_more"));
+    const { call } = await serve(project, { "enable-define": true }, ["tools.yaml", "more.yaml"]);
+    assert.deepEqual(payload(await call("define_tool", { ...DEFINE, name: "search_more" })).rows.map(({ code }) => code), ["TS0220"]);
   }));
 
 test("the caller who proposes is noted, and a spec that names the tool wins over the argument", () =>

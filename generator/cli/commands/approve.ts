@@ -74,7 +74,7 @@ async function approve(order: Order, io: Io): Promise<number> {
   const approval = examineApproval(drafts, order.name, read.base);
   const by = { name: order.approver, nowMs: io.host.now() };
   if (approval.isDone) {
-    await saveDrafts(io.host, io.cwd, withApproval(drafts, approval, by, versionOf(read.base.stock) ?? ""));
+    await saveDrafts(io.host, io.cwd, withApproval(drafts, approval, by, versionOf(read.base.stock)));
     io.stderr.write(`${order.shown} has the tool already; the draft is marked as approved\n`);
     return EXIT.OK;
   }

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
-import { compile, findPackages, readCatalog, readEnvFile, type Compiled, type CompileOptions } from "../../compile.js";
+import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled, type CompileOptions } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import { authoringTools } from "../../drafts/authoring.js";
 import { DraftsProblem } from "../../drafts/drafts-file.js";
@@ -97,7 +97,7 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     const catalog = read[index];
     if (value === null || catalog === undefined) return [];
     const mayDefine = mayAuthor(value, catalog.path, options["enable-define"] === true);
-    const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => compiledBase(catalog, ways[index] ?? {}, value, diagnostics) }) : undefined;
+    const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => ({ ...compiledBase(catalog, ways[index] ?? {}, value, diagnostics), elsewhere: toolsOf(compilations.toSpliced(index, 1)) }) }) : undefined;
     return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, certificates: value.certificates }) }];
   });
   return { projects: projects.length === args.length ? projects : null, env };
@@ -120,6 +120,11 @@ async function loadTwins(read: readonly SourceFile[], invocation: Invocation, en
     projects.push({ name: projectName(path), program: twin.program });
   }
   return { projects, env: values };
+}
+
+/** The tools of compiled catalogs, each with the file that has it. */
+function toolsOf(compilations: readonly Compilation[]): ReadonlyMap<string, string> {
+  return new Map(compilations.flatMap(({ value }) => (value === null ? [] : Object.keys(value.plans.tools).map((tool) => [tool, value.plans.catalog.file] as const))));
 }
 
 /**
