@@ -14,7 +14,7 @@ import type { LiveStore, StoredRecord } from "./live-store.js";
 import { filters, payloads } from "./random.js";
 import { callAsTwoTenants } from "./tenants.js";
 import { writeOutcomes } from "../live/outcomes.js";
-import { blackHole, Proxy, unusedPort } from "./proxy.js";
+import { blackHole, type Fault, Proxy, unusedPort } from "./proxy.js";
 
 export const DIMS = 8;
 /** Random filters that are compared with the oracle; TOOLSRV_FILTERS=2000 for more. */
@@ -54,6 +54,15 @@ export const RECORDS: readonly StoredRecord[] = Array.from({ length: 60 }, (_, n
     ...(n % 5 === 0 ? {} : { note: `note ${n % 4}` }), tags: [`t${n % 3}`, "all"], nested: { kind: n % 2 === 0 ? "even" : "odd", deep: { level: n % 7 } },
   },
 }));
+
+/** What happens on the way, how long the caller waits, and whether an answer must come all the same. */
+const FAULTS: readonly { readonly name: string; readonly does: Fault; readonly deadlineMs: number; readonly isHarmless: boolean }[] = [
+  { name: "an answer that is late comes within the deadline", does: { kind: "delay", ms: 100 }, deadlineMs: 8_000, isHarmless: true },
+  { name: "an answer that comes byte by byte is read", does: { kind: "slow" }, deadlineMs: 8_000, isHarmless: true },
+  { name: "an answer that is reset in its midst is an error of the store", does: { kind: "reset" }, deadlineMs: 8_000, isHarmless: false },
+  { name: "an answer that ends in its midst is an error of the store", does: { kind: "cut" }, deadlineMs: 8_000, isHarmless: false },
+  { name: "a connection that looks alive and is not ends with the deadline", does: { kind: "half-open" }, deadlineMs: 1_500, isHarmless: false },
+];
 
 async function failure(promise: Promise<unknown>): Promise<BackendError> {
   const error = await promise.then(() => null, (reason: unknown) => reason);
@@ -434,6 +443,24 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     await hole.close();
     await silent.close();
   }, { timeoutMs: 20_000 });
+
+  for (const fault of FAULTS) overNetwork(`${fault.name}, and the store is read again without another open`, async (network) => {
+    const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
+    const through = await open(network.at(proxy.host, proxy.port));
+    const count = (deadlineMs: number): Promise<number> => through.count(store.name("things"), null, AbortSignal.timeout(deadlineMs));
+    try {
+      assert.equal(await count(8_000), RECORDS.length);
+      proxy.fault = fault.does;
+      const outcome: unknown = await count(fault.deadlineMs).catch((error: unknown) => error);
+      if (fault.isHarmless) assert.equal(outcome, RECORDS.length, String(outcome));
+      else if (outcome !== RECORDS.length) assert.ok((isBackendError(outcome) && ["unreachable", "internal", "timeout"].includes((outcome as BackendError).kind)) || (outcome instanceof Error && outcome.name === "TimeoutError"), String(outcome));
+      proxy.fault = null;
+      assert.equal(await count(8_000), RECORDS.length);
+    } finally {
+      await through.close();
+      await proxy.close();
+    }
+  }, { timeoutMs: 30_000 });
 
   test("wrong credentials are an auth error without the credentials in it", async () => {
     if (store.wrongCredentials === undefined) return "no credentials";

@@ -7,7 +7,7 @@ import type { LiveStore } from "./live-store.js";
 /** @param what What answers at the address; its engine may compare booleans as numbers. */
 export async function milvusStore(uri: string, token: string | undefined, what: string | undefined): Promise<LiveStore> {
   const address = new URL(uri);
-  const client = new MilvusClient({ address: address.host, ssl: address.protocol === "https:", ...(token === undefined ? {} : { token }), telemetry: { enabled: false }, logLevel: "none" });
+  const client = new MilvusClient({ address: address.host, ssl: address.protocol === "https:", ...(token === undefined ? {} : { token }), telemetry: { enabled: false }, logLevel: "none", channelOptions: { "grpc.keepalive_permit_without_calls": 0 } });
   await client.connectPromise;
   const prefix = `t${randomUUID().slice(0, 8)}_`;
   const made = new Set<string>();

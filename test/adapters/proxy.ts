@@ -4,6 +4,12 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 
 const HOST = "127.0.0.1";
 
+/**
+ * What is done to answers: delayed; written byte by byte; broken off by a reset in their midst; closed there in order; or
+ * lost from now on, while the connection looks alive, also when the fault has ended.
+ */
+export type Fault = { readonly kind: "delay"; readonly ms: number } | { readonly kind: "slow" } | { readonly kind: "reset" } | { readonly kind: "cut" } | { readonly kind: "half-open" };
+
 /** A port that nothing listens on. */
 export async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, HOST);
@@ -76,6 +82,9 @@ export class Proxy {
     if (!is) for (const release of this.#held.splice(0)) release();
   }
 
+  /** What happens to answers from now on; null: nothing. */
+  fault: Fault | null = null;
+
   /** The next bytes of a client. */
   asked(): Promise<void> {
     return new Promise((resolve) => this.#heard.push(resolve));
@@ -98,10 +107,36 @@ export class Proxy {
         client.resetAndDestroy();
       } else store.write(bytes);
     });
+    let isLost = false;
     store.on("data", (bytes) => {
-      if (this.garbage) client.write(Buffer.from("\u0000\u00ff garbage \r\n\r\n garbage".repeat(3), "latin1"));
+      isLost ||= this.fault?.kind === "half-open";
+      if (isLost) return;
+      if (this.fault !== null) this.#spoil(this.fault, bytes, client);
+      else if (this.garbage) client.write(Buffer.from("\u0000\u00ff garbage \r\n\r\n garbage".repeat(3), "latin1"));
       else if (this.#isSilent) this.#held.push(() => client.write(bytes));
       else client.write(bytes);
     });
+  }
+
+  #spoil(fault: Fault, bytes: Buffer, client: Socket): void {
+    switch (fault.kind) {
+      case "delay":
+        setTimeout(() => client.write(bytes), fault.ms);
+        return;
+      case "slow":
+        client.setNoDelay(true);
+        for (const byte of bytes) client.write(Uint8Array.of(byte));
+        return;
+      case "reset":
+        client.write(bytes.subarray(0, bytes.length >> 1), () => client.resetAndDestroy());
+        return;
+      case "cut":
+        client.end(bytes.subarray(0, bytes.length >> 1));
+        return;
+      case "half-open":
+        return;
+      default:
+        fault satisfies never;
+    }
   }
 }

@@ -10,6 +10,8 @@ import { attempt, untilAborted } from "../attempt.js";
 const RPC_MS = 30_000;
 /** Channels of one client; they share a connection, and a call that nobody waits for keeps its own for a while. */
 const MAX_CHANNELS = 200;
+/** A call that got no answer for so long may have waited on a dead connection. */
+const SUSPECT_MS = 1_000;
 
 export type Config = Pick<Milvus.ClientConfig, "address" | "ssl" | "token" | "username" | "password" | "database">;
 
@@ -31,11 +33,13 @@ export class Client {
   ask<T>(signal: AbortSignal, call: (client: Milvus.MilvusClient) => Promise<T>): Promise<T> {
     return attempt(signal, async () => {
       const client = (this.#client ??= this.#connect());
+      const startedMs = performance.now();
       try {
         const answer = await untilAborted(call(client), signal);
         throwStatus(answer);
         return answer;
       } catch (error) {
+        if (signal.aborted && performance.now() - startedMs >= SUSPECT_MS) this.#retire(client);
         signal.throwIfAborted();
         const known = milvusError(error);
         // The library waits longer and longer between attempts to connect, up to minutes; a new client tries at once.
@@ -54,8 +58,15 @@ export class Client {
       ...this.config, timeout: RPC_MS, maxRetries: 0, __SKIP_CONNECT__: true, telemetry: { enabled: false }, logLevel: "none", isGlobal: false,
       pool: { min: 0, max: MAX_CHANNELS },
       // Connections are shared by address otherwise, also after one was given up.
-      channelOptions: { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 },
+      // Pings only while a call waits: servers with the usual settings end connections that ping when idle.
+      channelOptions: { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0, "grpc.keepalive_permit_without_calls": 0 },
     });
+  }
+
+  /** For a client that may wait on a dead connection: new calls get another one, and its own calls may still end. */
+  #retire(client: Milvus.MilvusClient): void {
+    if (this.#client === client) this.#client = null;
+    setTimeout(() => this.#drop(client), RPC_MS).unref();
   }
 
   #drop(client: Milvus.MilvusClient): void {

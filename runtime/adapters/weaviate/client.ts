@@ -13,6 +13,8 @@ import { fetchError, statusError } from "../http-errors.js";
 const TIMEOUT_S = 30;
 /** A call that takes longer is one whose store may be down. */
 const PROBE_MS = 1_000;
+/** A call that got no answer for so long may have waited on a dead connection. */
+const SUSPECT_MS = 1_000;
 /** Connections that are known to differ by their address. */
 const SPELLINGS = 16;
 
@@ -43,10 +45,12 @@ export class Client {
   ask<T>(signal: AbortSignal, call: (client: Weaviate.WeaviateClient) => Promise<T>): Promise<T> {
     return attempt(signal, async () => {
       const client = (this.#client ??= this.#start());
+      const startedMs = performance.now();
       const over = new AbortController();
       try {
         return await untilAborted(Promise.race([client.then(call), this.#refused(over.signal)]), signal);
       } catch (error) {
+        if (signal.aborted && performance.now() - startedMs >= SUSPECT_MS) this.#retire(client);
         signal.throwIfAborted();
         const known = weaviateError(error);
         if (this.#open !== client || (isBackendError(known) && known.kind === "unreachable")) this.#drop(client);
@@ -94,6 +98,12 @@ export class Client {
       const problem = await refusal(host, port, over);
       if (problem !== null) throw new BackendError("unreachable", "weaviate", "the store does not answer (ECONNREFUSED)", { cause: problem });
     }
+  }
+
+  /** For a client that may wait on a dead connection: new calls get another one, and its own calls may still end. */
+  #retire(client: Promise<Weaviate.WeaviateClient>): void {
+    if (this.#client === client) this.#client = null;
+    setTimeout(() => this.#drop(client), TIMEOUT_S * 1_000).unref();
   }
 
   #drop(client: Promise<Weaviate.WeaviateClient>): void {
