@@ -37,7 +37,7 @@ export function discoveryReport(schema: SchemaExport, source: DiscoverySource): 
   const { catalog, connection } = source;
   const value = catalog.parsed.value as JsonMap;
   const taken = new Set(catalog.tools.map(({ name }) => name));
-  const hidden = guardedPaths(catalog, connection);
+  const hidden = hiddenPaths(catalog, connection);
   const tools = schema.collections.map((collection): JsonMap => {
     const proposed = proposeTool(connection.name, collection, CAPABILITIES[connection.backend], taken, hidden);
     taken.add(proposed.name);
@@ -57,13 +57,18 @@ export function discoveryReport(schema: SchemaExport, source: DiscoverySource): 
   };
 }
 
-/** Fields that decide who sees a row: an argument for one of them could only confuse. */
-function guardedPaths(catalog: Resolved, connection: ResolvedConnection): ReadonlySet<string> {
+/** Fields that decide who sees a row of any tool. */
+export function guardedPaths(catalog: Resolved, connection: ResolvedConnection): ReadonlySet<string> {
   const { must, mustNot } = connection.builtinDefaults.staticFilters;
-  const tenant = catalog.tenancy.mode === "none" ? [] : [catalog.tenancy.path];
+  const tenant = catalog.tenancy.mode === "claim" || catalog.tenancy.mode === "header" ? [catalog.tenancy.path] : [];
   const acl = (catalog.documentAcl?.rules ?? []).map(({ field }) => field);
+  return new Set([...must, ...mustNot].map(({ path }) => path).concat(tenant, acl));
+}
+
+/** Fields that take no argument: those that guard, where it could only confuse, and those that some tool redacts. */
+function hiddenPaths(catalog: Resolved, connection: ResolvedConnection): ReadonlySet<string> {
   const redacted = catalog.tools.filter(({ target }) => target?.connection === connection.name).flatMap(({ output }) => output.redact.map(({ path }) => path));
-  return new Set([...must, ...mustNot].map(({ path }) => path).concat(tenant, acl, redacted));
+  return new Set([...guardedPaths(catalog, connection), ...redacted]);
 }
 
 /** What tools of the catalog redact in a collection, the draft redacts too: the first rule of each path. */

@@ -6,6 +6,12 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
+import { analyze } from "../../generator/compile.js";
+import { discoveryReport } from "../../generator/discover/report.js";
+import { Writer } from "../../generator/load/writer.js";
+import { schemaOf } from "../../generator/schema/schema-of.js";
+import type { Adapter } from "../../runtime/adapters/adapter.js";
+import { ADAPTERS } from "../../runtime/adapters/table.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
 
@@ -50,6 +56,41 @@ test("--collections and --out", async () => {
   assert.equal((await discover("--collections", "bills", "--out", "some.yaml")).code, EXIT.OK);
   assert.deepEqual((parse(read("some.yaml")) as Report).drafts.map(({ tool }) => tool.name), ["search_bills"]);
 });
+
+test("a catalog that restricts every tool by the field gets no advice about it", async () => {
+  write("guarded.yaml", CATALOG.replace("tools: []", "security: { tenancy: { mode: claim, claim: org, path: org_id } }\ntools: []"));
+  const { code, err } = await toolsrv("discover", "guarded.yaml", "--connection", "store", "--experimental", "--out", "guarded.out.yaml");
+  assert.deepEqual([code, err], [EXIT.OK, "wrote guarded.out.yaml: 2 draft(s)\n"]);
+  assert.deepEqual((parse(read("guarded.out.yaml")) as Report).tenant_field_candidates, { "Bills-2": ["org_id"], bills: ["org_id"] });
+});
+
+test("50 collections of 200 fields take less than 5 s of processor time", async () => {
+  const file = join(folder, "wide.db");
+  const writer = await Writer.open({ file, collection: "wide", embedding: { embeddedBy: "local/hashing-256", dims: 256, text: "" }, replace: false, indexPaths: [] });
+  const fields = Array.from({ length: 200 }, (_, n) => `field_${n}`);
+  writer.write(Array.from({ length: 200 }, (_, row) => ({ id: `r${row}`, text: "", vector: new Float32Array(256).fill(1 / 16), record: Object.fromEntries(fields.map((field, n) => [field, n % 2 === 0 ? `v${row}` : row * n])) })));
+  writer.finish();
+  writer.close();
+  const store = await ADAPTERS["sqlite"]?.().then(({ adapter }) => adapter.open({ path: file }, { base: folder }));
+  assert.ok(store);
+  // Writing fifty such collections takes minutes; reading one of them fifty times is the same work.
+  const fifty: Adapter = {
+    health: (signal) => store.health(signal), search: (request, signal) => store.search(request, signal), fetch: (request, signal) => store.fetch(request, signal), count: (_, filter, signal) => store.count("wide", filter, signal), close: () => store.close(),
+    collections: () => Promise.resolve(Array.from({ length: 50 }, (_, n) => `c${n}`)),
+    describe: (_, signal) => store.describe("wide", signal),
+    sample: (_, n, signal) => store.sample("wide", n, signal),
+  };
+  const { resolved } = analyze({ path: "tools.yaml", text: CATALOG }, { target: "validate" });
+  const connection = resolved?.connections[0];
+  assert.ok(resolved && connection);
+  const before = process.cpuUsage();
+  const schema = await schemaOf(fifty, connection, { redacted: false, collections: null, secretOf: () => new Set() }, new AbortController().signal);
+  const { drafts } = discoveryReport(schema, { catalog: resolved, connection, env: new Map() });
+  const { user, system } = process.cpuUsage(before);
+  await fifty.close();
+  assert.deepEqual([schema.collections.length, schema.collections[49]?.fields.length, drafts.length, drafts[0]?.issues], [50, 200, 50, []]);
+  assert.ok((user + system) / 1e6 < 5, `${(user + system) / 1e6} s`);
+}, { timeoutMs: 60_000 });
 
 const REFUSED: readonly (readonly [words: readonly string[], code: number, says: RegExp])[] = [
   [["tools.yaml", "--connection", "store"], EXIT.USAGE, /add --experimental/],

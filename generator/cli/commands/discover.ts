@@ -1,5 +1,5 @@
 /** `toolsrv discover`: proposes a draft for each collection of a connection. Never edits the catalog, never approves. */
-import { discoveryReport, discoveryText, type DiscoveryReport } from "../../discover/report.js";
+import { discoveryReport, discoveryText, guardedPaths, type DiscoveryReport } from "../../discover/report.js";
 import { hasErrors } from "../../diagnostics.js";
 import { visible } from "../../drafts/untrusted.js";
 import { collectionNames, introspect } from "../../schema/introspect.js";
@@ -25,13 +25,14 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   if (schema === null) return EXIT.LIVE;
   const report = discoveryReport(schema, { catalog: opened.resolved, connection: opened.connection, env: opened.env });
   await writeOutput(out, discoveryText(report), io);
-  io.stderr.write(summary(report, out));
+  io.stderr.write(summary(report, out, guardedPaths(opened.resolved, opened.connection)));
   return EXIT.OK;
 };
 
-function summary({ drafts, tenant_field_candidates: candidates }: DiscoveryReport, out: string): string {
+/** A field that restricts every tool already needs no advice. */
+function summary({ drafts, tenant_field_candidates: candidates }: DiscoveryReport, out: string, guarded: ReadonlySet<string>): string {
   const failed = drafts.filter(({ issues }) => issues.some(({ severity }) => severity === "error")).length;
-  const tenants = Object.entries(candidates).filter(([, paths]) => paths.length > 0);
+  const tenants = Object.entries(candidates).filter(([, paths]) => paths.length > 0 && !paths.some((path) => guarded.has(path)));
   return [
     `wrote ${out}: ${drafts.length} draft(s)${failed === 0 ? "" : `, ${failed} with errors`}`,
     ...tenants.map(([collection, paths]) => `${visible(collection)}: ${paths.join(", ")} may name the tenant; restrict the tool by it before you approve (security.tenancy or static_filters)`),
