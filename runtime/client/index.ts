@@ -17,7 +17,7 @@ export interface McpCallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Sends tools/call and returns its result: `(params, { signal }) => mcp.callTool(params, undefined, { signal })`. */
+/** Sends tools/call and returns its result: `(params, options) => mcp.callTool(params, options)` with the second major of the SDK. */
 export type McpCall = (params: { name: string; arguments: { [arg: string]: unknown } }, options: McpCallOptions) => Promise<unknown>;
 
 /**

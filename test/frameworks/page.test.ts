@@ -52,7 +52,9 @@ function exampleOf(part: string): string {
 /** Runs an example; its imports are loaded, its paths are those of the project. What it prints is returned. */
 async function runExample(part: string, names: { readonly [name: string]: unknown } = {}, url = ""): Promise<readonly unknown[]> {
   const lines: unknown[] = [];
-  const code = exampleOf(part)
+  const scripts = await transpile(new Map([["example.ts", exampleOf(part)]]));
+  const code = (scripts.get("example.js") ?? assert.fail())
+    .replace(/^\/\/# sourceMappingURL=.*$/m, "")
     .replace(/^import \{(.*)\} from "(.*)";$/gm, "const {$1} = await load(\"$2\");")
     .replaceAll('"tools.yaml"', JSON.stringify(project.catalog)).replaceAll('".env"', JSON.stringify(join(project.folder, ".env"))).replace("http://127.0.0.1:8080/mcp", url);
   const given: { readonly [name: string]: unknown } = {
