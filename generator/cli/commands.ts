@@ -249,6 +249,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/lock.js"),
   },
   {
+    name: "recall",
+    summary: "Measure how many of the right rows each search finds, against an exact scan under its guard",
+    args: [CATALOG],
+    options: [
+      { name: "tool", value: "NAME", help: "measure one tool, and write nothing" },
+      { name: "samples", value: "N", help: "queries for each tenant (default 20)" },
+      { name: "min", value: "RECALL", help: "exit 1 where a tool's recall is lower, 3 where it cannot be measured" },
+      { name: "json", help: "print the certificate as JSON" },
+      ENV_FILE,
+    ],
+    examples: ["toolsrv recall tools.yaml", "toolsrv recall tools.yaml --tool search_articles --samples 100 --min 0.95"],
+    writes: true,
+    load: () => import("./commands/recall.js"),
+  },
+  {
     name: "schema",
     summary: "Print the JSON Schema of the catalog",
     args: [],

@@ -38,6 +38,8 @@ export interface SearchRequest {
   /** Top-level payload keys the caller will use; `null` means all. A hint: more may come back. */
   readonly fields: readonly string[] | null;
   readonly ef?: number;
+  /** Compare every row that passes the filter instead of using an index. A store that cannot says so by `exact: false` of its rows. */
+  readonly exact?: true;
   /** `provider/model` that made `vector`; a store that knows its vectors' model refuses another. */
   readonly embeddedBy?: string;
 }

@@ -63,11 +63,12 @@ class PgvectorAdapter implements Adapter {
     return this.#onTable(request.collection, signal, async (table) => {
       const exact = table.vector?.approximate !== true;
       checkDims(request, table);
-      const rows = await this.#run(searchSql(request, table, false), signal);
+      const isScan = request.exact === true;
+      const rows = await this.#run(searchSql(request, table, isScan), signal);
       // Fewer rows than asked for: all there are, or all that an approximate index found.
-      const isShort = !exact && rows.length < request.limit;
+      const isShort = !exact && !isScan && rows.length < request.limit;
       const all = isShort ? await this.#run(searchSql(request, table, true), signal) : rows;
-      return { rows: all.map((row) => scored(row, table, request.fields)).sort(byScore), exact: exact || isShort };
+      return { rows: all.map((row) => scored(row, table, request.fields)).sort(byScore), exact: exact || isScan || isShort };
     });
   }
 

@@ -71,13 +71,14 @@ class QdrantAdapter implements Adapter {
       const { points } = await this.#ask(signal, (init) => this.api.queryPoints({ collection_name: collection, ...body } as Parameters<Api["queryPoints"]>[0], init));
       return (points as readonly Point[]).map((point) => toRow(point, vectors));
     };
-    const found = await ask({ exact: false, width: "wide" });
+    const isScan = request.exact === true && request.mode === "dense";
+    const found = await ask({ exact: isScan, width: "wide" });
     const meant = found.filter((row) => isMeant(request.filter, row));
     const isWhole = meant.length === found.length;
     // Fewer rows than asked for: all there are, or all that the index found; or some were lists and their places are free.
     const isShort = found.length > 0 && meant.length < request.limit && (!isWhole || request.mode === "dense");
     const rows = isShort ? (await ask({ exact: request.mode === "dense", width: isWhole ? "wide" : "exact" })).filter((row) => isMeant(request.filter, row)) : meant;
-    return { rows: request.mode === "dense" ? [...rows].sort(byScore) : rows, exact: isShort && request.mode === "dense" };
+    return { rows: request.mode === "dense" ? [...rows].sort(byScore) : rows, exact: isScan || (isShort && request.mode === "dense") };
   }
 
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
