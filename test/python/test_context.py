@@ -82,6 +82,14 @@ def test_a_context_can_be_bound_or_made_for_each_call(notes: Any) -> None:
     assert orgs(mine.tools.list_notes()) == {"globex"}
 
 
+def test_a_mapping_is_a_context_too_and_anything_else_is_an_error(notes: Any) -> None:
+    package, catalog = notes
+    assert orgs(catalog.call("list_notes", None, {"tenant": "acme", "roles": ["reader"]})) == {"acme"}
+    for wrong in ("acme", 5, {"tenat": "acme"}):
+        with pytest.raises(package.ContextRefused):
+            catalog.call("list_notes", None, wrong)
+
+
 def test_a_context_is_stated_whole_and_only_in_meta(movies: Path) -> None:
     import toolsrv_catalog
 

@@ -146,8 +146,17 @@ def test_an_argument_of_a_hundred_kilobytes_is_the_servers_to_refuse(catalog: An
         catalog.tools.search_movies(query="x" * 100_000)
 
 
+@pytest.mark.parametrize("awaited", [False, True], ids=["called", "awaited"])
+def test_a_call_that_no_server_would_read_is_refused_at_once(catalog: Any, awaited: bool) -> None:
+    from toolsrv_catalog import ToolError
+
+    with pytest.raises(ToolError, match="larger than 4194304 bytes"):
+        asyncio.run(catalog.aio.get_movie(title="x" * 5_000_000)) if awaited else catalog.tools.get_movie(title="x" * 5_000_000)
+    assert catalog.tools.count_movies().count == 3201
+
+
 def test_a_large_result_is_read_whole(fake: Any) -> None:
-    assert len(fake().tools.get_movie(title="y" * 5_000_000).rows[0]["title"]) == 5_000_000
+    assert len(fake().tools.get_movie(title="y" * 4_000_000).rows[0]["title"]) == 4_000_000
 
 
 def test_a_server_that_dies_is_one_clear_exception_for_each_caller_with_its_last_words(fake: Any) -> None:
@@ -392,6 +401,48 @@ def test_a_forgotten_catalog_ends_its_server(movies: Path) -> None:
     del catalog
     gc.collect()
     assert wait_until(lambda: not is_alive(pid))
+
+
+def test_a_wrapper_that_leaves_its_server_behind_leaves_nothing(movies: Path, tmp_path: Path) -> None:
+    import toolsrv_catalog
+
+    # The wrapper ends at once; what it started ignores the end of its input.
+    note = tmp_path / "pid"
+    program = f"import os, runpy, signal, sys, time\nopen({str(note)!r}, 'w').write(str(os.getpid()))\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nsys.argv = sys.argv[1:]\nrunpy.run_path({str(FAKE_SERVER)!r})\ntime.sleep(60)"
+    wrapper = ["sh", "-c", 'exec 3<&0; "$@" <&3 & ', "sh", sys.executable, "-c", program, "server"]
+    with toolsrv_catalog.connect(server=wrapper) as catalog:
+        assert catalog.tools.search_movies(query="x").count == 1
+        pid = int(note.read_text())
+        assert is_alive(pid)
+    assert wait_until(lambda: not is_alive(pid))
+
+
+def test_several_catalogs_have_a_server_each_behind_one_package(workspace: Path) -> None:
+    from conftest import toolsrv
+
+    folder = workspace / "projects"
+    folder.mkdir()
+    for name, count in (("books", 2), ("films", 3)):
+        (folder / f"{name}.yaml").write_text(f"""tds_version: '2'
+connections:
+  store: {{ backend: sqlite, path: ./{name}.db }}
+tools:
+  - name: count_{name}
+    kind: count
+    description: Count {name}. Use for questions that ask how many.
+    target: {{ connection: store, collection: things }}
+""")
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps({"id": str(number), "text": name}) + "\n" for number in range(count)))
+        toolsrv("load", f"{name}.yaml", "--connection", "store", "--collection", "things", f"{name}.jsonl", cwd=folder)
+    toolsrv("build", "books.yaml", "films.yaml", "--no-trace", "--python", "python", "--python-name", "shop_tools", cwd=folder)
+    sys.path.insert(0, str(folder / "python"))
+    import shop_tools
+
+    with shop_tools.connect() as catalog:
+        assert len(catalog.server_pids) == 2
+        assert (catalog.tools.count_books().count, catalog.tools.count_films().count) == (2, 3)
+        pids = catalog.server_pids
+    assert not any(is_alive(pid) for pid in pids)
 
 
 HEAD = """

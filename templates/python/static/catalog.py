@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, overloa
 from pydantic import BaseModel
 
 from . import definitions
-from .context import CallContext, ContextSource, resolve_context
+from .context import CallContext, ContextSource, read_context, resolve_context
 from .errors import StartFailed, UnknownTool
 from .http import HttpTransport
 from .protocol import R, Request, Result, Row, Tool, arguments_of, http_request, read_result, stdio_request
@@ -67,11 +67,11 @@ class Catalog:
         return await self._acall(tool_named(name), arguments_of(arguments), context)
 
     def _call(self, tool: Tool[R], arguments: dict[str, Any], context: CallContext | None) -> Result[R]:
-        transport, prepare = self._connection.prepare(tool, arguments, context or resolve_context(self._context))
+        transport, prepare = self._connection.prepare(tool, arguments, read_context(context) or resolve_context(self._context))
         return read_result(tool, transport.call(tool.name, prepare))
 
     async def _acall(self, tool: Tool[R], arguments: dict[str, Any], context: CallContext | None) -> Result[R]:
-        transport, prepare = self._connection.prepare(tool, arguments, context or resolve_context(self._context))
+        transport, prepare = self._connection.prepare(tool, arguments, read_context(context) or resolve_context(self._context))
         return read_result(tool, await transport.acall(tool.name, prepare))
 
     def as_langchain(self) -> Toolset[BaseTool]:

@@ -184,8 +184,8 @@ class ServerProcess:
             done(ServerDied(why, exit_code=code, stderr=stderr))
         _RUNNING.discard(self)
 
-    def _signal(self, number: int) -> None:
-        if self.process.poll() is not None:
+    def _signal(self, number: int, *, even_if_ended: bool = False) -> None:
+        if not even_if_ended and self.process.poll() is not None:
             return
         try:
             if os.name == "posix":
@@ -207,9 +207,14 @@ class ServerProcess:
                 break
             except subprocess.TimeoutExpired:
                 self._signal(number)
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join(CLOSE_GRACE_S)
+        reader = self._threads[0]
+        if reader is threading.current_thread():
+            return
+        reader.join(CLOSE_GRACE_S)
+        if reader.is_alive():
+            # What was started has ended, and a process of its own still holds the pipes: a wrapper left its server behind.
+            self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM, even_if_ended=True)
+            reader.join(CLOSE_GRACE_S)
 
 
 _RUNNING: weakref.WeakSet[ServerProcess] = weakref.WeakSet()

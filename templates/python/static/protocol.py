@@ -19,6 +19,8 @@ from .errors import CallTimeout, ContextRefused, ProtocolError, ToolError
 PROTOCOL_VERSION = "2025-11-25"
 #: Member of ``_meta`` that states the caller, and the capability of a server that reads it.
 CALLER_KEY = "toolsrv/caller"
+#: Longest message that a server reads, in bytes.
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: Seconds between the deadline that the server keeps and the one that is kept here, in case it does not.
 GRACE_S = 5.0
 
@@ -154,9 +156,13 @@ def header_value(value: str, encoding: str, tool: str) -> str:
 def message_line(message: Mapping[str, Any]) -> bytes:
     """A message as one line of ASCII: also a lone surrogate is written, as an escape."""
     try:
-        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+        line = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolError("invalid_arguments", f"the arguments cannot be written as JSON: {error}") from None
+    if len(line) > MAX_MESSAGE_BYTES:
+        # The server would refuse it without saying which call it was.
+        raise ToolError("invalid_arguments", f"the call is larger than {MAX_MESSAGE_BYTES} bytes")
+    return line
 
 
 def read_result(tool: Tool[R], message: Mapping[str, Any]) -> Result[R]:
