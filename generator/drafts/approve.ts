@@ -51,6 +51,9 @@ export function withApproval(file: DraftsFile, { index, record }: Approval, by: 
   return withChange(file, index, { status: "approved", provenance, ...(version === null ? {} : { catalog_version: version }) });
 }
 
+/** Keys of a tool that have a line of their own in the summary; everything else is shown as it is written. */
+const SHOWN_ABOVE: ReadonlySet<string> = new Set(["name", "description", "kind", "parameters", "static_filters"]);
+
 /** What an approver decides on, in the order that it is printed. */
 export function summaryOf({ record, tool, issues }: Approval, result: ExaminedCatalog): JsonMap {
   return {
@@ -62,6 +65,7 @@ export function summaryOf({ record, tool, issues }: Approval, result: ExaminedCa
     parameters: tool["parameters"] ?? [],
     guardrails: tool["static_filters"] ?? [],
     returns: fieldsOf(tool),
+    settings: Object.fromEntries(Object.entries(tool).filter(([key]) => !SHOWN_ABOVE.has(key))),
     catalog_version: result.version,
     class: result.changes[0]?.class ?? "additive",
     changes: result.changes.map((change) => ({ class: change.class, subject: change.subject, message: change.message })),

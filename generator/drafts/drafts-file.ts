@@ -50,11 +50,26 @@ function readStrictly(text: string, shown: string): DraftsFile {
   return { shown, text, records: list.items.map((node) => readRecord(node, doc, refuse)) };
 }
 
+/** Deeper than any draft: the library would take minutes to find that out. Brackets in texts count too; no draft has so many. */
+const MAX_OPEN = 500;
+
+function isDeep(text: string): boolean {
+  if (/^[ \t]*(?:[-?:][ \t]+){100}/m.test(text)) return true;
+  let open = 0;
+  for (const bracket of text.match(/[[\]{}]/g) ?? []) {
+    open += bracket === "[" || bracket === "{" ? 1 : -1;
+    if (open > MAX_OPEN) return true;
+    if (open < 0) open = 0;
+  }
+  return false;
+}
+
 type Refuse = (node: unknown, why: string) => never;
 
 function parsed(text: string, shown: string): { readonly doc: Document; readonly refuse: Refuse } {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_FILE_BYTES) throw new DraftsProblem(`${shown}: the file has ${bytes} bytes; the limit is ${MAX_FILE_BYTES}. Remove drafts that are approved, rejected or expired`);
+  if (isDeep(text)) throw new DraftsProblem(`${shown}: nested too deeply`);
   const lineCounter = new LineCounter();
   const place = (offset: number): string => {
     const { line, col } = lineCounter.linePos(offset);

@@ -13,7 +13,7 @@ import type { Diagnostic, GuardCertificate, SourceFile } from "../ir.js";
 import { readStockYaml } from "../proof/stock-yaml.js";
 import { appendTool, Uneditable, type Appended } from "./append.js";
 import { changesBeyond } from "./beyond.js";
-import { isNewPlace, overreachOf, targetOf, withGuardrails } from "./guardrails.js";
+import { isNewPlace, overreachOf, retypedGuards, targetOf, withGuardrails } from "./guardrails.js";
 import { DRAFT_KINDS, hasErrors, PLACEHOLDER, withoutNulls, type Issue, type JsonMap } from "./record.js";
 import { redactedInputs } from "./redacted.js";
 import { hiddenIn, odditiesIn, unusable } from "./untrusted.js";
@@ -83,6 +83,7 @@ function textIssues(tool: JsonMap, name: string | null, catalog: JsonMap): reado
     ...hiddenIn(tool).map(({ path, what }) => issueOf("TS0601", { where: path, character: what }, name, path)),
     ...overreachOf(tool, catalog).map(({ code, path, what }) => issueOf(code, { where: path, what }, name, path)),
     ...redactedInputs(tool, catalog).map(({ path, field }) => issueOf("TS0604", { subject: "redaction", detail: `${path} uses '${field}', which a tool on this collection redacts` }, name, path)),
+    ...retypedGuards(tool, catalog).map(([path, field]) => issueOf("TS0604", { subject: "guard", detail: `${path} changes how the connection's static filter on '${field}' compares` }, name, path)),
     ...(isNewPlace(tool, catalog) ? [issueOf("TS0606", { where: "target", what: "a collection that nothing in the catalog reads", excerpt: JSON.stringify(targetOf(tool)) }, name, "target", "warning")] : []),
     ...odditiesIn(tool).map(({ path, what, excerpt }) => issueOf("TS0606", { where: path, what, excerpt }, name, path, "warning")),
   ];

@@ -98,8 +98,29 @@ export function withGuardrails(tool: JsonMap, catalog: JsonMap): JsonMap {
   return {
     ...tool,
     static_filters: isPlain ? must : { ...(Array.isArray(written) ? {} : written), must, ...(mustNot.length === 0 ? {} : { must_not: mustNot }) },
-    ...(types.length === 0 ? {} : { dtypes: { ...Object.fromEntries(types), ...(isRecord(tool["dtypes"]) ? tool["dtypes"] : {}) } }),
+    ...(types.length === 0 ? {} : { dtypes: { ...(isRecord(tool["dtypes"]) ? tool["dtypes"] : {}), ...Object.fromEntries(types) } }),
   };
+}
+
+/**
+ * Paths of the tool where it gives a field of its connection's guard another type than the connection does: a guard that
+ * compares texts would compare points in time, or the other way round, and let other rows through.
+ */
+export function retypedGuards(tool: JsonMap, catalog: JsonMap): readonly (readonly [path: string, field: string])[] {
+  const target = targetOf(tool);
+  const defaults = target === null ? {} : defaultsOf(catalog, target.connection);
+  const { must, must_not: mustNot } = conditionsOf(defaults["static_filters"]);
+  const fields = new Set([...must, ...mustNot].map((condition) => (isRecord(condition) ? condition["path"] : null)));
+  const stated: JsonMap = isRecord(defaults["dtypes"]) ? defaults["dtypes"] : {};
+  const typeOf = (field: string): unknown => (Object.hasOwn(stated, field) ? stated[field] : undefined);
+  const written = Object.entries(isRecord(tool["dtypes"]) ? tool["dtypes"] : {}).flatMap(([field, type]) => (fields.has(field) && type !== typeOf(field) ? [[`dtypes.${field}`, field] as const] : []));
+  // A parameter that is a point in time makes one of its field, for the guard too.
+  const ofParameters = listOf(tool["parameters"]).flatMap((parameter, index) => {
+    const field = isRecord(parameter) ? (parameter["path"] ?? parameter["name"]) : null;
+    const isDate = isRecord(parameter) && parameter["dtype"] === "datetime";
+    return typeof field === "string" && fields.has(field) && isDate && typeOf(field) !== "datetime" ? [[`parameters.${index}.dtype`, field] as const] : [];
+  });
+  return [...written, ...ofParameters];
 }
 
 /** Something that a draft names and may not. */

@@ -55,7 +55,7 @@ test("the summary has what an approver decides on: kind, target, parameters, gua
     await define();
     const { err } = await toolsrv("approve", NAME, "--dry-run");
     const summary = JSON.parse(err.slice(0, err.lastIndexOf("}") + 1)) as { readonly [key: string]: unknown };
-    assert.deepEqual(Object.keys(summary), ["action", "tool", "description", "kind", "target", "parameters", "guardrails", "returns", "catalog_version", "class", "changes", "certificate", "read_closely", "provenance"]);
+    assert.deepEqual(Object.keys(summary), ["action", "tool", "description", "kind", "target", "parameters", "guardrails", "returns", "settings", "catalog_version", "class", "changes", "certificate", "read_closely", "provenance"]);
     assert.deepEqual([summary["action"], summary["tool"], summary["kind"], summary["target"]], ["approve_read_only_tool", NAME, "search", { connection: "main", collection: "movies" }]);
     assert.deepEqual(summary["guardrails"], { must: [{ path: "status", op: "eq", value: "live" }], must_not: [{ path: "hidden", op: "eq", value: true }] });
     assert.deepEqual(summary["catalog_version"], { before: null, after: "1" });
@@ -183,7 +183,8 @@ const BAD: { readonly [what: string]: readonly [text: string, why: RegExp] } = {
   "no tool": ["drafts:\n  - status: pending\n", /'tool' is not a mapping/],
   "a hash that is none": ["drafts:\n  - status: pending\n    hash: abc\n    tool: { name: a_tool }\n", /:3:11: 'hash' is not 64 hex digits/],
   "issues that are none": ["drafts:\n  - status: pending\n    issues: [x]\n    tool: { name: a_tool }\n", /'issues' is not a list of issues/],
-  "nesting without end": [`drafts: ${"[".repeat(20_000)}`, /tools\.drafts\.yaml/],
+  "nesting without end": [`drafts: ${"[".repeat(20_000)}`, /tools\.drafts\.yaml: nested too deeply/],
+  "lists in lists without end": [`drafts:\n  ${"- ".repeat(20_000)}a\n`, /tools\.drafts\.yaml: nested too deeply/],
 };
 for (const [what, [text, why]] of Object.entries(BAD)) {
   test(`a drafts file with ${what} is refused with its place and stays as it is`, () =>
