@@ -83,6 +83,9 @@ const NAMED = `  vaulted: ${VAULTED("secret/data/notes")}
 `;
 const LIMITED = 'rate_limit: { enabled: true, store: redis, redis_url: "${REDIS}", on_store_error: open, global: { requests_per_minute: 1000 } }';
 
+/** Metrics, and spans on standard error, which is searched. */
+const OBSERVED = "observability: { metrics: { enabled: true }, tracing: { enabled: true, exporter: console } }\n";
+
 /** Stores and providers that are only compiled here. */
 const OTHERS = `  vectors: { backend: qdrant, url: "\${QDRANT}", api_key: "\${STORE_KEY}" }
   tables: { backend: pgvector, dsn: "\${DSN}" }
@@ -107,7 +110,7 @@ test.before(async () => {
     VAULT_ADDR: vault.url, VAULT_TOKEN: C["VAULT_TOKEN"], AWS_REGION: "eu-central-1", AWS_ENDPOINT_URL: aws.url, AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
     AWS_SECRET_ACCESS_KEY: C["AWS_SECRET_ACCESS_KEY"], AWS_SESSION_TOKEN: C["AWS_SESSION_TOKEN"], HOME: folder, TRACE_SERVICE_DATA_DIR: file("traces"),
   };
-  writeFileSync(file("tools.yaml"), catalog(NAMED, LIMITED) + SERVED.map(READ).join(""));
+  writeFileSync(file("tools.yaml"), catalog(NAMED, LIMITED) + SERVED.map(READ).join("") + OBSERVED);
   writeFileSync(file("others.yaml"), catalog(OTHERS, LIMITED) + ["local", "vectors", "tables", "rows"].map(READ).join("") + `  - name: find_notes
     description: Search the notes of the store by meaning. Use it for questions.
     target: { connection: vectors, collection: notes }
@@ -225,7 +228,7 @@ for (const format of ["json", "text"]) {
     await ask(`${name}: tools/list`, port, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }), key);
     assert.match(await ask(`${name}: a wrong key`, port, call("list_local"), `Bearer ${C["an API key that is wrong"]}`), /^HTTP\/1\.1 401/);
     assert.match(await ask(`${name}: no key`, port, call("list_local"), ""), /^HTTP\/1\.1 401/);
-    for (const path of ["readyz", "healthz"]) {
+    for (const path of ["readyz", "healthz", "metrics"]) {
       const answer = await fetch(`http://127.0.0.1:${port}/${path}`);
       outputs.set(`${name}: /${path}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`);
     }
@@ -235,6 +238,8 @@ for (const format of ["json", "text"]) {
     await redis?.start();
     if (format === "json") for (const line of log.trimEnd().split("\n")) assert.ok(typeof JSON.parse(line) === "object", "packages that warn do so in the log");
     assert.match(log, /the store of the rate limits does not answer/);
+    assert.match(log, /"span":"toolsrv\.tool\.call"/);
+    assert.match(outputs.get(`${name}: /metrics`) ?? "", /toolsrv_tool_calls_total\{tool="list_local",status="ok"\} \d/);
     assert.match(log, /secret\/data\/refused/);
     await command(["trace", "export", "--all", "--data-dir", file("traces")], /list_local/).catch(() => command(["trace", "runs", "--data-dir", file("traces"), "--json"], /list_local/));
     for (const entry of readdirSync(file("traces"), { recursive: true, withFileTypes: true })) {
