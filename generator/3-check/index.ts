@@ -7,7 +7,7 @@ import { createReporter, distinct, hasErrors } from "../diagnostics.js";
 import type { Checked, Pass, Resolved } from "../ir.js";
 import { reportPackages } from "./packages.js";
 import { reportEnterprise, reportHardening, reportPacks } from "./profiles.js";
-import { createSubject, type Rule } from "./rule.js";
+import { createSubject, type Rule, type Target } from "./rule.js";
 import * as audit from "./rules/audit.js";
 import * as builtins from "./rules/builtins.js";
 import * as catalog from "./rules/catalog.js";
@@ -28,7 +28,6 @@ import * as auth from "./rules/auth.js";
 import * as security from "./rules/security.js";
 import { reportProviders } from "./rules/providers.js";
 import * as tracing from "./rules/tracing.js";
-import { reportUnsupported, type Target } from "./rules/unsupported.js";
 
 /** All rules, in the order reports of one place appear. */
 const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, audit, auth, documentAcl, tracing, hosts]
@@ -55,8 +54,7 @@ export function check(resolved: Resolved, options: CheckOptions): Pass<Checked> 
   if (options.target !== "describe") reportHardening(resolved, reporter);
   if (options.enterprise === true) reportEnterprise(resolved, true, reporter);
   reportPacks(resolved, packs, reporter);
-  if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, options.target, reporter);
-  reportUnsupported(resolved, options.target, reporter);
+  if (options.isInstalled !== undefined) reportPackages(resolved, options.isInstalled, reporter);
   reportProviders(resolved, options.target, reporter);
   // Two rule sets may say the same of the same place.
   const diagnostics = distinct(reporter.diagnostics);

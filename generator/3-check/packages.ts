@@ -13,7 +13,6 @@ import { SECRET_SOURCES } from "../../runtime/secrets/descriptors.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Host } from "../host.js";
 import type { Resolved } from "../ir.js";
-import type { Target } from "./rules/unsupported.js";
 
 /** What sinks of audit records need. */
 const AUDIT_PACKAGES: { readonly [sink: string]: readonly string[] } = { otlp: OTLP_LOG_PACKAGES };
@@ -37,17 +36,15 @@ export const OPTIONAL_PACKAGES: readonly string[] = [...new Set([
 ])];
 
 /**
- * Reports each missing package once for each place that needs it (VB2019, VB4032). A store that this version can only
- * build for needs none here; asking for its client would refuse builds that work.
+ * Reports each missing package once for each place that needs it (VB2019, VB4032).
  */
-export function reportPackages({ connections, parsed, tools, settings }: Resolved, isInstalled: (name: string) => boolean, target: Target, reporter: Reporter): void {
+export function reportPackages({ connections, parsed, tools, settings }: Resolved, isInstalled: (name: string) => boolean, reporter: Reporter): void {
   const missingOf = (packages: readonly string[]): string | null => packages.filter((name) => !isInstalled(name)).join(" ") || null;
   for (const { name, at, credentials: { provider } } of connections) {
     const missing = missingOf(SECRET_SOURCES[provider].packages);
     if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (credentials.provider ${provider})`, package: missing }, { path: [...at, "credentials", "provider"] });
   }
   for (const { name, at, backend, settings: written } of connections) {
-    if (target !== "describe" && DESCRIPTORS[backend].load === undefined) continue;
     const { packages, variant } = DESCRIPTORS[backend];
     const missing = missingOf(variant?.when(fill(written, NO_VALUES, new Set())) === true ? variant.packages : packages);
     if (missing !== null) reporter.report("VB2019", { what: `connection '${name}' (backend ${backend})`, package: missing }, { path: [...at, "backend"] });

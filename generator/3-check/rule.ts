@@ -4,6 +4,12 @@ import { CAPABILITIES, type Capabilities } from "../../runtime/adapters/capabili
 import type { Reporter } from "../diagnostics.js";
 import type { Resolved, ResolvedConnection, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedTarget, ResolvedTool } from "../ir.js";
 
+/**
+ * What the catalog is compiled for. `serve` and `build` refuse what a server could not do; `validate` notes it, because
+ * packages and settings may be those of another machine; `describe` looks at neither.
+ */
+export type Target = "serve" | "build" | "validate" | "describe";
+
 /** The catalog with the look-ups that many rules need, made once. */
 export interface Subject {
   readonly catalog: Resolved;

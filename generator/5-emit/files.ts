@@ -1,5 +1,4 @@
 /** The table of output files: which file, from which template, with which view. */
-import type { BackendName } from "../../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "../ir.js";
 import { clientView } from "./client-view.js";
 import { identifiers } from "./helpers.js";
@@ -18,8 +17,6 @@ export interface CatalogInput {
   readonly certificates: readonly GuardCertificate[];
   /** Relative URL from the folder of its files to the catalog's, ending in "/". */
   readonly base: string;
-  /** Backends whose adapter the runtime has; only these are imported. */
-  readonly hasAdapter: (backend: BackendName) => boolean;
   /** What each tool asks its store, made by the code that serves. */
   readonly queries: Queries;
 }
@@ -47,12 +44,12 @@ interface OutputFile {
 }
 
 /** The files of one catalog; its program is served by itself or is one of several. */
-function catalogFiles({ plans, certificates, base, hasAdapter, queries }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
+function catalogFiles({ plans, certificates, base, queries }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
   return [
-    { ...program, view: () => serverView(plans, base, hasAdapter, traceRoutes) },
+    { ...program, view: () => serverView(plans, base, traceRoutes) },
     { path: "plans.ts", template: "plans", view: () => plansView(plans, tools, certificates) },
     { path: "schemas.ts", template: "schemas", view: () => schemasView(plans, tools) },
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },

@@ -1,6 +1,6 @@
 /** What templates print, prepared: names, literals, comments, one view a file. Templates only lay it out. */
 import { certificateIds } from "../../runtime/abi/certificates.js";
-import { ABI, type BackendName, type ReadPlan, type ToolPlan } from "../../runtime/abi/plan.js";
+import { ABI, type ReadPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ParamSpec, ToolDefinition } from "../../runtime/abi/params.js";
 import { membersOf } from "../../runtime/abi/params.js";
 import { unreachable } from "../bug.js";
@@ -78,8 +78,8 @@ export function summaryOf(description: string, room: number): string {
   return `${cut.slice(0, cut.lastIndexOf(" ") > room / 2 ? cut.lastIndexOf(" ") : cut.length)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
 }
 
-export function serverView(plans: Plans, base: string, hasAdapter: (backend: BackendName) => boolean, traceRoutes: string | null) {
-  const backends = [...new Set(Object.values(plans.connections).map(({ backend }) => backend))].filter(hasAdapter);
+export function serverView(plans: Plans, base: string, traceRoutes: string | null) {
+  const backends = [...new Set(Object.values(plans.connections).map(({ backend }) => backend))];
   const loads = backends.map((backend) => `${jsKey(backend)}: () => import(${jsString(`toolsrv/runtime/v1/adapters/${backend}`)})`);
   const flat = `{ ${loads.join(", ")} }`;
   return {

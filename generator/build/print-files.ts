@@ -20,8 +20,8 @@ export interface Printed {
 
 /** The files of the build for a folder, and every guard that the printed plans do not show. */
 export async function printFiles(built: readonly Built[], out: string, withTrace: boolean, host: Host): Promise<Printed> {
-  const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { hasAdapter }, { shownCalls }, { programOf }, { literal }] = await Promise.all([
-    import("../5-emit/files.js"), import("../5-emit/templates.js"), import("../../runtime/adapters/table.js"),
+  const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { shownCalls }, { programOf }, { literal }] = await Promise.all([
+    import("../5-emit/files.js"), import("../5-emit/templates.js"),
     import("../explain/queries.js"), import("../program.js"), import("../5-emit/literal.js"),
   ]);
   const trace = withTrace ? { trace: await traceInput() } : {};
@@ -31,7 +31,7 @@ export async function printFiles(built: readonly Built[], out: string, withTrace
     const name = projectName(shown);
     const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
     const queries = await shownCalls(programOf(plans, { base: NOWHERE }), plans, (value) => literal(value, 0, 0));
-    return { name, plans, certificates, hasAdapter, queries, base: baseUrl(home, dirname(await host.realPath(path))) };
+    return { name, plans, certificates, queries, base: baseUrl(home, dirname(await host.realPath(path))) };
   }));
   const [only] = inputs;
   const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);

@@ -4,13 +4,10 @@
  */
 import type { CallContext, CallServices, Principal, Program, ToolHandler } from "../../runtime/abi/call.js";
 import type { ParamSpec } from "../../runtime/abi/params.js";
-import type { Filter } from "../../runtime/abi/filter.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { AclRule, BackendName, DocumentAclPlan, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule, ReadRequest, Route, Settings } from "../../runtime/adapters/adapter.js";
 import { isRecord } from "../../runtime/base/paths.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
-import { compileNative } from "../compile.js";
 import { createShownGuards, type ShownGuards } from "./shown-guards.js";
 
 /** One request to a store, in the store's own language. */
@@ -20,8 +17,6 @@ export interface NativeQuery {
   /** `search`, `fetch`, `count` or `collections`. */
   readonly request: string;
   readonly query: Json;
-  /** Whether this version can send it. Where it cannot, the filter is the store's own and the rest is said plainly. */
-  readonly sendable: boolean;
 }
 
 /** Stands for the caller's own tenant where tenancy asks for one. */
@@ -109,24 +104,6 @@ function someone(plan: ToolPlan): Principal {
 
 type Explain = (request: ReadRequest) => Json;
 
-/** Requests to a store that this version cannot open: its filter compiler is there, its client is not. */
-function plainly(backend: BackendName): Explain {
-  const address = (route: Route | undefined): { readonly [key: string]: Json } => (route === undefined ? {} : { route: { ...route } });
-  const native = (filter: Filter | null): Json => (filter === null ? "all" : compileNative(backend, filter)) as Json;
-  return (request) => {
-    if ("search" in request) {
-      const { collection, mode, filter, limit, route } = request.search;
-      return { collection, ...address(route), mode, filter: native(filter), limit };
-    }
-    if ("fetch" in request) {
-      const { collection, filter, limit, offset, route } = request.fetch;
-      return { collection, ...address(route), filter: native(filter), limit, offset };
-    }
-    const { collection, filter, route } = request.count;
-    return { collection, ...address(route), filter: native(filter) };
-  };
-}
-
 /** Where recorded queries go, and the claims that numbers in them stand for. */
 interface Recording {
   readonly into: NativeQuery[];
@@ -135,7 +112,7 @@ interface Recording {
 
 /** An adapter without a store. */
 function recorder(connection: string, backend: BackendName, explain: Explain, named: Shown["named"], { into, numericClaims: numeric }: Recording): Adapter {
-  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: named(withClaims(query, numeric)), sendable: hasAdapter(backend) });
+  const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: named(withClaims(query, numeric)) });
   return {
     health: async () => undefined,
     collections: async () => {
@@ -173,7 +150,7 @@ function recordingServices(program: Program, env: Env, { guard, route, named }: 
       const backend = program.connections[connection]?.backend;
       const load = backend === undefined ? undefined : program.adapters[backend];
       if (backend === undefined || load === undefined) throw new Error(`connection '${connection}' has no adapter in this program`);
-      return recorder(connection, backend, hasAdapter(backend) ? explainOf((await load()).adapter, program, connection, env) : plainly(backend), named, recording);
+      return recorder(connection, backend, explainOf((await load()).adapter, program, connection, env), named, recording);
     },
     async embedder(name) {
       const { provider, model, dims } = program.embeddings[name] ?? { provider: "", model: "" };

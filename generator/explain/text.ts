@@ -70,7 +70,7 @@ export function explainText(explanation: Explanation, print: PrintValue): string
   const { tool, kind, origin, description, inputSchema, plan, callers, guards, tenant, example, calls } = explanation;
   const queries = calls.map((call) => {
     const given = `${JSON.stringify(call.arguments)}${example ? " (made up; give your own with --args)" : ""}`;
-    const native = call.native.map(({ connection, backend, request, query, sendable }) => `${request} on connection ${connection} (${backend}${sendable ? "" : ": only its filter, as this version has no adapter for it"})\n${indent(nativeText(query, print))}`);
+    const native = call.native.map(({ connection, backend, request, query }) => `${request} on connection ${connection} (${backend})\n${indent(nativeText(query, print))}`);
     return section(`Native query for ${given}`, call.refused === null ? native.join("") : `none: ${call.refused}\n`);
   });
   return [

@@ -104,7 +104,6 @@ export const CODES = defineCodes({
   TS0281: { severity: "warning", title: "date compared as text", message: "'{path}' is compared with {got} as text: other spellings of one moment are not equal to it, and may sort before or after it", help: "add dtypes: { {path}: datetime } to {where} to compare points in time, or dtypes: { {path}: keyword } if texts are meant" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
-  TS0303: { severity: "error", title: "store cannot be served yet", message: "connections of backend {backend} cannot be served yet", help: "validate, build, explain and diff work for it; `toolsrv serve` needs a later version" },
 
   TS0304: { severity: "error", title: "backend not allowed", message: "enterprise hardening: profiles.enterprise.allowed_backends has {allowed}; connection '{connection}' is {backend}", help: "use one of them, or extend hardening.allowed_backends" },
 

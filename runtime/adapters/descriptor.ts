@@ -28,8 +28,8 @@ export interface BackendDescriptor {
   readonly compileFilter: (filter: Filter) => unknown;
   /** Whether a connection with these settings has vectors to search; absent: it always has. */
   readonly hasVectors?: (settings: { readonly [key: string]: unknown }) => boolean;
-  /** The adapter; absent where this version can only build for the backend. */
-  readonly load?: () => Promise<{ readonly adapter: AdapterModule }>;
+  /** The adapter. */
+  readonly load: () => Promise<{ readonly adapter: AdapterModule }>;
   /** What `make live` has run the contract of stores on, with its version; absent: the tests of every build are the proof, or nothing is. */
   readonly provenOn?: string;
   /** Whether `toolsrv load` can fill it. */

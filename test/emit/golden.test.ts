@@ -13,7 +13,6 @@ import { typecheck } from "../../generator/5-emit/typecheck.js";
 import { compile, type Compiled } from "../../generator/compile.js";
 import { locateAll } from "../../generator/diagnostics.js";
 import { nodeHost } from "../../generator/host.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -32,7 +31,7 @@ function compileFile(path: string): Compiled {
 
 async function build(path: string): Promise<ReadonlyMap<string, string>> {
   const { plans, certificates } = compileFile(path);
-  return emit({ plans, certificates, base: "../", hasAdapter, queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
 }
 
 function filesBelow(folder: string, at = ""): readonly string[] {

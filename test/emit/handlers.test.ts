@@ -13,7 +13,6 @@ import { compile } from "../../generator/compile.js";
 import { nodeHost } from "../../generator/host.js";
 import { programOf } from "../../generator/program.js";
 import type { Engine, Program, ToolCode } from "../../runtime/abi/call.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { memoryAdapter } from "../call/program.js";
 import { memoryIo } from "../lib/io.js";
@@ -51,7 +50,7 @@ async function onBothCarriers(text: string, folder: string, use: (programs: read
   const { value } = compile({ path: "tools.yaml", text });
   assert.ok(value);
   const { plans, certificates } = value;
-  const files = emit({ plans, certificates, base: "./", hasAdapter, queries: new Map() }, await loadTemplates(nodeHost()));
+  const files = emit({ plans, certificates, base: "./", queries: new Map() }, await loadTemplates(nodeHost()));
   await inScratch(async (scratch) => {
     const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
     writeFileSync(join(scratch, "package.json"), '{"type":"module"}');

@@ -16,7 +16,6 @@ import { compile as libraryCompile, connect } from "../../generator/connect.js";
 import { nodeHost } from "../../generator/host.js";
 import { programOf } from "../../generator/program.js";
 import type { Engine, Program } from "../../runtime/abi/call.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
@@ -66,7 +65,7 @@ async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
 async function printedProgram(folder: string, use: (program: Program) => Promise<void>): Promise<void> {
   const { value } = compile({ path: "tools.yaml", text: CATALOG }, { target: "build" });
   assert.ok(value);
-  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, hasAdapter, queries: await queriesOf(value.plans) }, await loadTemplates(nodeHost()));
+  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, queries: await queriesOf(value.plans) }, await loadTemplates(nodeHost()));
   await inScratch(async (scratch) => {
     const door = new URL("../../runtime/abi/index.js", import.meta.url).href;
     mkdirSync(join(scratch, "out"), { recursive: true });

@@ -9,13 +9,12 @@ import { literal } from "../../generator/5-emit/literal.js";
 import { shownCalls } from "../../generator/explain/queries.js";
 import { programOf } from "../../generator/program.js";
 import { nodeHost } from "../../generator/host.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
 import type { GuardCertificate, Plans } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
 
 /** What a build of these plans would write. */
 export async function printed(plans: Plans, certificates: readonly GuardCertificate[] = []): Promise<ReadonlyMap<string, string>> {
-  return emit({ plans, certificates, base: "../", hasAdapter, queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
 }
 
 /** What the tools ask their stores. */

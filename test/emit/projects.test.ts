@@ -14,7 +14,6 @@ import { run } from "../../generator/cli/main.js";
 import { nodeHost } from "../../generator/host.js";
 import { projectName } from "../../runtime/abi/projects.js";
 import { queriesOf } from "./printed.js";
-import { hasAdapter } from "../../runtime/adapters/table.js";
 import { memoryIo } from "../lib/io.js";
 import { rawHttp, rawPost } from "../lib/raw-http.js";
 import { repo } from "../lib/repo.js";
@@ -31,7 +30,7 @@ const toolsrv = join(here, `../../e2e/toolsrv${extname(here)}`);
 async function inputOf(file: string): Promise<ProjectInput> {
   const { value } = compile({ path: file, text: readFileSync(join(GOLDEN, file), "utf8") }, { target: "build" });
   assert.ok(value);
-  return { name: projectName(file), plans: value.plans, certificates: value.certificates, base: "../../", hasAdapter, queries: await queriesOf(value.plans) };
+  return { name: projectName(file), plans: value.plans, certificates: value.certificates, base: "../../", queries: await queriesOf(value.plans) };
 }
 
 function filesBelow(folder: string, at = ""): readonly string[] {

@@ -13,11 +13,28 @@ const test = suite("check");
 const TOOL = `${HEAD}tools:\n${searchTool("find_it")}`;
 const MILVUS = TOOL.replace("{ backend: sqlite, path: ./main.db }", "{ backend: milvus, uri: u }");
 
-test("a store without an adapter is refused where it would be served, and nowhere else", () => {
-  assert.deepEqual(codesOf(MILVUS, { target: "serve" }), ["VB2024", "TS0303"]);
-  assert.deepEqual(codesOf(MILVUS, { target: "build" }), ["VB2024"]);
-  assert.equal(compiled(MILVUS, { target: "serve" }).value, null);
-  assert.ok(compiled(MILVUS, { target: "build" }).value);
+test("an experimental store is noted where it is built and where it is served", () => {
+  for (const target of ["serve", "build"] as const) {
+    assert.deepEqual(codesOf(MILVUS, { target }), ["VB2024"]);
+    assert.ok(compiled(MILVUS, { target }).value);
+  }
+});
+
+test("a store needs the package of its client, and PGlite needs its own instead", () => {
+  const dsn = (text: string): string => TOOL.replace("{ backend: sqlite, path: ./main.db }", `{ backend: pgvector, dsn: '${text}' }`);
+  const embedded = ["@electric-sql/pglite", "@electric-sql/pglite-pgvector"];
+  const table: readonly (readonly [catalog: string, installed: readonly string[], missing: string | null])[] = [
+    [MILVUS, [], "@zilliz/milvus2-sdk-node"],
+    [MILVUS, ["@zilliz/milvus2-sdk-node"], null],
+    [dsn("${DSN}"), embedded, "pg"],
+    [dsn("${DSN:-pglite://data}"), ["pg"], embedded.join(" ")],
+    [dsn("pglite://data"), embedded, null],
+  ];
+  for (const [catalog, installed, missing] of table) {
+    const { diagnostics } = analyze({ path: "tools.yaml", text: catalog }, { env: new Map(), target: "build", isInstalled: (name) => installed.includes(name) });
+    const found = diagnostics.filter(({ code }) => code === "VB2019");
+    assert.deepEqual(found.map((one) => missing !== null && JSON.stringify(one).includes(missing)), missing === null ? [] : [true], JSON.stringify(found));
+  }
 });
 
 test("the mode that the catalog has in mind for --auth is no demand; settings of a mode are", () => {

@@ -5,7 +5,7 @@ import { EXPANDERS } from "../../../runtime/expand/descriptors.js";
 import { RERANKERS } from "../../../runtime/rerank/descriptors.js";
 import type { Reporter } from "../../diagnostics.js";
 import type { Path, Resolved, ResolvedQuery } from "../../ir.js";
-import type { Target } from "./unsupported.js";
+import type { Target } from "../rule.js";
 
 /** Models that need nothing are the other way out. */
 const IN_PROCESS_HELP = `write it under config: the folder of the model in ONNX form; or use one of ${BUILT_IN_EMBEDDINGS.join(", ")}, which need none but compare words rather than meaning`;
