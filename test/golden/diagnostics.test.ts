@@ -38,7 +38,7 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   TS0702: "about scenarios, not a catalog: test/eval/scenarios.test.ts",
   TS0703: "about scenarios, not a catalog: test/eval/scenarios.test.ts",
   VB2017: "only a store can tell: test/phases/live.test.ts",
-  TS0253: "only a provider can tell: test/embed/space.test.ts",
+  TS0254: "only a provider can tell: test/embed/space.test.ts",
   VB2018: "only a store can tell: test/phases/live.test.ts",
   VB2026: "only a store can tell: test/phases/live.test.ts",
   VB4003: "only a store can tell: test/phases/live.test.ts",
