@@ -22,6 +22,10 @@ const MAX_VALUES = 1000;
 /** Characters of all texts together. */
 const MAX_CHARS = 12_000;
 
+/** Names whose verdict is kept, and how long they may be. */
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_NAME = 100;
+
 export interface KeptArguments {
   readonly args: Json;
   /** A text about the call, without the values that were left out of it. */
@@ -40,7 +44,15 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
   const dropped = new Set(textsOf(excluded));
   const withArgs = !(isRecord(include) && include["args"] === false);
   const names = new Set([...SECRET_NAMES, ...textsOf(isRecord(redact) ? redact["arg_fields"] : null)].map((name) => name.toLowerCase()));
-  const isSecret = (name: string): boolean => names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word));
+  const known = new Map<string, boolean>();
+  // Callers send the same names again and again; a caller who makes up names fills no memory with them.
+  const isSecret = (name: string): boolean => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const found = names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word));
+    if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_NAME) known.set(name, found);
+    return found;
+  };
   return {
     keep(tool, plan, args) {
       if (dropped.has(tool)) return null;
