@@ -209,7 +209,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "const": "pgvector"
         },
         "dsn": {
-          "description": "Connection string; write an environment reference.",
+          "description": "Connection string; write an environment reference. `pglite://FOLDER` reads a database of PGlite within the process, relative to the catalog's folder.",
           "type": "string"
         },
         "table": {

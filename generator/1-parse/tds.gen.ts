@@ -395,7 +395,7 @@ export interface QdrantConnection {
 export interface PgvectorConnection {
   backend: "pgvector";
   /**
-   * Connection string; write an environment reference.
+   * Connection string; write an environment reference. `pglite://FOLDER` reads a database of PGlite within the process, relative to the catalog's folder.
    */
   dsn: string;
   /**

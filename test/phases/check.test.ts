@@ -14,9 +14,13 @@ const TOOL = `${HEAD}tools:\n${searchTool("find_it")}`;
 const MILVUS = TOOL.replace("{ backend: sqlite, path: ./main.db }", "{ backend: milvus, uri: u }");
 
 test("an experimental store is noted where it is built and where it is served", () => {
-  for (const target of ["serve", "build"] as const) {
-    assert.deepEqual(codesOf(MILVUS, { target }), ["VB2024"]);
-    assert.ok(compiled(MILVUS, { target }).value);
+  const connections = ["qdrant, url: u", "pgvector, dsn: d", "chroma, url: u", "pinecone, api_key: '${K:-}', host: h", "weaviate, url: u", "milvus, uri: u"];
+  for (const connection of connections) {
+    const catalog = TOOL.replace("{ backend: sqlite, path: ./main.db }", `{ backend: ${connection} }`);
+    for (const target of ["serve", "build"] as const) {
+      assert.ok(codesOf(catalog, { target }).includes("VB2024"), connection);
+      assert.ok(compiled(catalog, { target }).value, connection);
+    }
   }
 });
 
