@@ -28,7 +28,7 @@ export function programHelp(commands: readonly CommandSpec[], columns: number): 
 
 /** `toolsrv COMMAND --help`. */
 export function commandHelp(spec: CommandSpec, columns: number): string {
-  const options = [...available(spec), ...GLOBAL_OPTIONS];
+  const options = [...spec.options, ...GLOBAL_OPTIONS];
   const lines = [
     wrap(`${spec.summary}.`, columns, ""),
     "",
@@ -52,12 +52,8 @@ export function usageProblem(spec: CommandSpec | null, message: string, columns:
 export function synopsis(spec: CommandSpec, columns: number): string {
   const start = `Usage: toolsrv ${spec.name}`;
   const flag = (option: OptionSpec): string => (option.required === true ? optionLabel(option) : `[${optionLabel(option)}]`);
-  const words = [...spec.args.map(argLabel), ...available(spec).map(flag)];
+  const words = [...spec.args.map(argLabel), ...spec.options.map(flag)];
   return wrapWords([start, ...words], columns, " ".repeat(start.length + 1));
-}
-
-function available(spec: CommandSpec): readonly OptionSpec[] {
-  return spec.options.filter((option) => option.unavailable !== true);
 }
 
 function argLabel(arg: ArgSpec): string {

@@ -16,10 +16,9 @@ const EXIT_WORDS: { readonly [name: string]: string } = {
 function section({ name, summary, args, options, examples }: CommandSpec): string {
   const words = args.map((arg) => `${arg.required ? arg.name : `[${arg.name}]`}${arg.many === true ? " …" : ""}`);
   const usage = ["toolsrv", name, ...words, ...(options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
-  const available = options.filter((option) => option.unavailable !== true);
   return [
     `\n## ${name}\n\n${summary}.\n\n\`\`\`sh\n${usage}\n\`\`\`\n`,
-    available.length === 0 ? "" : `\n${table(["option", "meaning"], available.map((option) => [`\`${flag(option)}\``, cell(option.help)]))}`,
+    options.length === 0 ? "" : `\n${table(["option", "meaning"], options.map((option) => [`\`${flag(option)}\``, cell(option.help)]))}`,
     examples === undefined ? "" : `\n\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`,
   ].join("");
 }

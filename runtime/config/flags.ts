@@ -20,8 +20,8 @@ export interface Flag {
   readonly mayBeEmpty?: true;
   /** A switch that also takes `=VALUE`, and `--no-` whatever its default: it is a setting that a file may hold too. */
   readonly setting?: true;
-  /** Specified but not built yet: refused by name and left out of the help. */
-  readonly unavailable?: true;
+  /** Only of `toolsrv serve`: a built server, which has no compiler, refuses it by name. */
+  readonly needsCompiler?: true;
 }
 
 export type FlagValue = string | boolean;
@@ -52,8 +52,6 @@ export function readFlagWords(words: readonly string[], flags: readonly Flag[]):
     const found = findFlag(typed, flags);
     if (found === null) return problem(`unknown option ${typed}${didYouMean(typed, flags)}`);
     const { flag, negated } = found;
-    if (flag.unavailable === true && negated) continue;
-    if (flag.unavailable === true) return problem(`${typed} is not available in this version`);
     if (flag.value === undefined) {
       if (equals >= 0 && (flag.setting !== true || negated)) return problem(`${typed} takes no value`);
       values.set(flag.name, equals >= 0 ? word.slice(equals + 1) : !negated);
@@ -81,7 +79,7 @@ function findFlag(typed: string, flags: readonly Flag[]): { readonly flag: Flag;
 }
 
 function didYouMean(typed: string, flags: readonly Flag[]): string {
-  const known = flags.filter((flag) => flag.unavailable !== true).flatMap(({ name, alias, default: on }) => [
+  const known = flags.flatMap(({ name, alias, default: on }) => [
     `--${name}`, ...(alias === undefined ? [] : [`--${alias}`]), ...(on === true ? [`--no-${name}`] : []),
   ]);
   const meant = nearestName(typed, [...known, "--help"]);

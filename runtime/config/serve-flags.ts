@@ -27,7 +27,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: "live-embed", help: "let /readyz ask the embedder even without search tools" },
   { name: "watch", default: true, help: "reload the catalog when it is saved (stdio only; a built server has none)" },
   { name: "trace", value: "HOST:PORT", optional: isAddress, help: "record the calls in a trace service of this process (default 127.0.0.1:7842)" },
-  { name: "enable-define", help: "advertise describe_collection and define_tool (only where the compiler runs: toolsrv serve)" },
+  { name: "enable-define", help: "advertise describe_collection and define_tool", needsCompiler: true },
   { name: "audit-log", value: "FILE", help: "append audit records to a file as JSONL; this and the next two override the catalog" },
   { name: "audit-sink", value: "SINK", help: "where audit records go: file, http or otlp" },
   { name: "audit-url", value: "URL", help: "address of the audit sinks http and otlp" },

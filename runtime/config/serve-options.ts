@@ -138,7 +138,7 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
 
 /** `node out/server.js --help`. */
 export function flagsHelp(): string {
-  const rows = SERVE_FLAGS.filter((flag) => flag.unavailable !== true).map((flag) => {
+  const rows = SERVE_FLAGS.filter((flag) => flag.needsCompiler !== true).map((flag) => {
     return `  ${flagLabel(flag).padEnd(28)}${flag.help}`;
   });
   return ["Serve the compiled catalog over stdio, or over HTTP with --http.", "", "Usage: node server.js [OPTIONS]", "", "Options:", ...rows, `  ${"--help".padEnd(28)}show this and exit`, ""].join("\n");

@@ -30,7 +30,6 @@ function probe(body: Body = async () => 0): { readonly spec: CommandSpec; readon
       { name: "live", help: "a switch" },
       { name: "at", value: "PORT", optional: (word) => /^\d+$/.test(word), help: "a number that may be left out" },
       { name: "meta-tools", default: true, help: "a switch that is on" },
-      { name: "watch", default: true, help: "not there yet", unavailable: true },
     ],
     load: async () => ({
       run: async (invocation, io) => {
@@ -69,7 +68,6 @@ test("words reach a command as the table describes them", async () => {
     [["a.yaml", "007", "1e3", "true"], { args: ["a.yaml", "007", "1e3", "true"], options: { "meta-tools": true } }],
     [["--", "--live", "-x"], { args: ["--live", "-x"], options: { "meta-tools": true } }],
     [["probe", "--live"], { args: ["probe"], options: { live: true, "meta-tools": true } }],
-    [["a.yaml", "--no-watch"], { args: ["a.yaml"], options: { "meta-tools": true, watch: true } }],
     [["a.yaml", "--debug"], { args: ["a.yaml"], options: { "meta-tools": true } }],
     [["--", "--debug"], { args: ["--debug"], options: { "meta-tools": true } }],
   ];
@@ -97,7 +95,6 @@ test("a usage error is one line and the command's usage, exit 2", async () => {
     [["probe", "a", "--env-file="], "toolsrv probe: --env-file needs a value: --env-file FILE"],
     [["probe", "a", "--env-file", ""], "toolsrv probe: --env-file needs a value: --env-file FILE"],
     [["probe", "a", "--env-file", "--live"], "toolsrv probe: --env-file needs a value; one that starts with -- is written --env-file=--live"],
-    [["probe", "a", "--watch"], "toolsrv probe: --watch is not available in this version"],
   ];
   for (const [argv, line] of table) {
     const { code, out, err, seen } = await shell(argv);
@@ -166,7 +163,7 @@ test("help of every command fits 80 columns and names each option that works", a
     await run([spec.name, "--help"], io);
     for (const option of spec.options) {
       const shown = io.out().includes(`--${option.name}`) || io.out().includes(`--[no-]${option.name}`);
-      assert.equal(shown, option.unavailable !== true, `${spec.name} --${option.name}`);
+      assert.ok(shown, `${spec.name} --${option.name}`);
     }
   }
 });
