@@ -64,7 +64,7 @@ export interface Host {
   monotonic(): number;
   /** Variables of the process; only the library merges them into a catalog, the command line never does. */
   environment(): { readonly [name: string]: string };
-  /** Reports a problem that no caller can be told of, on standard error unless the program listens for warnings. */
+  /** Reports a problem that belongs to no caller, on standard error unless the program listens for warnings. */
   warn(problem: Error): void;
   /** This process, among those of its machine. */
   readonly process: { readonly pid: number; readonly machine: string; readonly startedMs: number };

@@ -48,7 +48,7 @@ export function withFaults(code: ToolCode, faults: readonly Fault[], seed: numbe
   return { ...code, handlers: wrapped };
 }
 
-/** Worded as the real ones are. */
+/** With the words of the real ones. */
 function errorOf({ code, tool }: Fault, deadlineMs: number): Error {
   switch (code) {
     case "timeout":

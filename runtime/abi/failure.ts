@@ -1,4 +1,4 @@
-/** A failed call as a model is told of it: the same object over MCP and in the library. */
+/** A failed call as the model sees it: the same object over MCP and in the library. */
 import { isBackendError, isToolError } from "./errors.js";
 
 /** A failed call that the model can read and act on. */
@@ -12,7 +12,7 @@ export interface Failure {
   readonly retry_after_s?: number;
 }
 
-/** What a model may know of an error; `null` for a bug, of which it is told nothing. */
+/** What a model may know of an error; `null` for a bug: the model learns nothing of it. */
 export function failureOf(error: unknown, tool: string): Failure | null {
   if (isBackendError(error)) return { code: "backend_unreachable", message: error.message, retryable: error.retryable, tool };
   if (!isToolError(error) || error.code === "internal") return null;

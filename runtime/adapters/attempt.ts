@@ -21,7 +21,7 @@ export async function attempt<T>(signal: AbortSignal, read: () => Promise<T>, ra
   return read();
 }
 
-/** For clients that cannot cancel a call: whoever waits is let go with the signal's reason, and the answer is dropped. */
+/** For clients that cannot cancel a call: the caller gets the signal's reason at once, and the answer is dropped when it comes. */
 export function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

@@ -165,7 +165,7 @@ for (const [what, [text, why]] of Object.entries(SMUGGLED)) {
     }));
 }
 
-test("a denied tool under another name is refused: whoever may not call it may not draft it", () =>
+test("a denied tool under another name is refused: a caller who may not call it may not draft it", () =>
   inProject(async ({ define }) => {
     const { rows } = await define({ spec: goodSpec({ query: { required: true }, parameters: [], output: { redact: [{ path: "email", mode: "omit" }] } }) });
     assert.ok(rows.some(({ code, message }) => code === "TS0604" && message.includes("search_movies")), JSON.stringify(rows));

@@ -45,7 +45,7 @@ test("the lock is gone after a failure", () =>
     assert.equal(existsSync(`${path}.lock`), false);
   }));
 
-test("a process that runs keeps its lock, and whoever waits in vain is told who has it", () =>
+test("a process that runs keeps its lock, and the error of one that waits in vain names it", () =>
   inFolder(async (path) => {
     const { machine } = nodeHost().process;
     const owner = JSON.stringify({ pid: 77, machine, startedMs: 1 });
