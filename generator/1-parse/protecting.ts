@@ -19,6 +19,7 @@ const PLACES: { readonly [key: string]: string } = {
   must_not: "in static_filters",
   builtin_defaults: "in a connection",
   redact: "in output",
+  chain: "in observability.audit",
   post_filter: "in a pipeline's steps",
 };
 /** Keys that isolate by address; only some connections have them. */

@@ -2,7 +2,7 @@
  * The space of an embedding: what tells whether a model still makes the vectors that a collection was filled with. Fixed
  * texts are embedded, half as queries and half as documents, and of each vector a digest of its direction is kept: on
  * which side of 128 fixed random planes it lies. The digests of two vectors differ in about one bit for each 1.4 degrees
- * between them, so that the noise of a service is told from another model. Texts and numbers below are part of what is
+ * between them, so that the noise of a service does not look like another model. Texts and numbers below are part of what is
  * written in catalogs: changing one needs a new version.
  */
 import { BackendError } from "../abi/errors.js";

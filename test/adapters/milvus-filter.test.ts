@@ -64,7 +64,7 @@ test("a path that the schema cannot have is refused, with what is the matter", (
   assert.throws(() => compileFilter(is("absent", "eq", "x"), closed), /no such field/);
 });
 
-test("distances are told from similarities by the metric of the index", () => {
+test("the metric of the index says whether a score is a distance or a similarity", () => {
   assert.equal(schema.isDistance, true);
   assert.deepEqual(schema.shown, ["pk", "title", "note", "size", "groups", "meta", "$meta"]);
 });

@@ -220,7 +220,7 @@ test("a drafts file that cannot be used is an error of the call, without its pla
   inProject(async (project) => {
     project.write(DRAFTS_FILE, "drafts: {}\n");
     const { call, err } = await serve(project);
-    assert.match(err, /drafts: tools\.drafts\.yaml:1:9: 'drafts' is not a list/, "the operator is told the place");
+    assert.match(err, /drafts: tools\.drafts\.yaml:1:9: 'drafts' is not a list/, "the message has the place");
     const { code, message } = refusal(await call("define_tool", DEFINE));
     assert.equal(code, "internal");
     assert.doesNotMatch(message, /\/|:1:/);

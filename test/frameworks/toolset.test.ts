@@ -1,4 +1,4 @@
-/** loadTools: what a model may call, as whom, and what it is told; without a framework. */
+/** loadTools: what a model may call, as whom, and what it gets; without a framework. */
 import assert from "node:assert/strict";
 import { connect, isToolError, loadTools, type BoundTool, type CallContext, type CatalogSource } from "../../generator/index.js";
 import { suite } from "../lib/suite.js";

@@ -4,7 +4,7 @@
  * `prev` is the `hash` of the record before it. A verifier needs the bytes alone, no form of JSON has to be agreed on.
  *
  * Ids of records can be guessed, so they are written as salted digests. The salt is in the record that opens the file:
- * whoever has the file can ask whether an id is among the digests, and nobody can compare digests of two files.
+ * a reader of the file can ask whether an id is among the digests, and nobody can compare digests of two files.
  */
 import { hash as digestOf, randomBytes } from "node:crypto";
 import { AUDIT_VERSION, timestampOf, type AuditEvent } from "./event.js";

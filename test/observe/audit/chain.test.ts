@@ -95,7 +95,7 @@ test("a tail that was cut is found with --head, and a chain that has grown since
   assert.equal((await verify([[...WHOLE.lines, grown]], "--head", HEAD)).code, 0);
 });
 
-test("a line that has no end, an empty file and no file are told apart", async () => {
+test("a line that has no end, an empty file and no file each have their own message", async () => {
   writeFileSync(join(folder, "torn.jsonl"), `${at(0)}\n${at(1)}`);
   const io = memoryIo({ cwd: folder });
   assert.equal(await run(["audit", "verify", "torn.jsonl"], io), 1);
