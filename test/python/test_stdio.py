@@ -446,7 +446,7 @@ tools:
 
 
 HEAD = """
-import asyncio, os, signal, sys, threading
+import asyncio, os, signal, sys, threading, time
 from toolsrv_catalog import connect
 catalog = connect(server=[sys.executable, os.environ["FAKE_SERVER"]])
 print(catalog.server_pids[0], flush=True)
@@ -479,9 +479,11 @@ def test_no_server_outlives_its_program_ended_by(movies: Path, how: str) -> None
 
 
 def test_ctrl_c_in_the_terminal_is_for_the_program_and_not_for_its_server(movies: Path) -> None:
-    program = run_program(HEAD + "try:\n    signal.pause()\nexcept KeyboardInterrupt:\n    print(catalog.tools.search_movies(query='alive').rows[0].title, flush=True)\n", movies, start_new_session=True)
+    # The second line is printed where the interrupt is expected: a signal that came before it would end the program.
+    program = run_program(HEAD + "try:\n    print('ready', flush=True)\n    while True: time.sleep(0.05)\nexcept KeyboardInterrupt:\n    print(catalog.tools.search_movies(query='alive').rows[0].title, flush=True)\n", movies, start_new_session=True)
     assert program.stdout is not None
     program.stdout.readline()
+    assert program.stdout.readline() == "ready\n"
     os.killpg(program.pid, signal.SIGINT)
     assert program.communicate(timeout=20)[0] == "alive\n"
 
