@@ -1,5 +1,5 @@
 /** The intake from outside its thread. */
-import { Thread, threadEntry } from "../store/thread.js";
+import { Thread, threadEntry } from "../../base/thread.js";
 import type { BodyProblem } from "./body.js";
 import type { EventsRead, IntakeOptions, RawBody, SpansRead } from "./intake.js";
 import type { Registration } from "./registration.js";

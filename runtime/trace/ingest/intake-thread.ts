@@ -1,6 +1,6 @@
 /** Thread of the intake: one body after the other, in the order in which they came. */
 import { parentPort, workerData } from "node:worker_threads";
-import { answerCalls, HandedOver } from "../store/thread.js";
+import { answerCalls, HandedOver } from "../../base/thread.js";
 import { Intake, type IntakeOptions, type RawBody } from "./intake.js";
 import type { EncodedBatch } from "./queue.js";
 

@@ -4,7 +4,7 @@
  * `TraceStore`.
  */
 import { type BatchOutcome, type Interest, type News, type Retention, StorageFullError, StoreOpenError, StoreUnavailableError, type TraceReader, type TraceStore } from "../store.js";
-import { Thread, threadEntry } from "../thread.js";
+import { Thread, threadEntry } from "../../../base/thread.js";
 import { placeOf } from "./driver.js";
 import { PARTITION_STEPS } from "./schema.js";
 import type { WriterThreadData } from "./writer-thread.js";

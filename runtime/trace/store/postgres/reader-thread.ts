@@ -1,6 +1,6 @@
 /** Thread that reads and keeps the full text, so that neither answers nor words take time from the sockets. */
 import { parentPort, workerData } from "node:worker_threads";
-import { answerCalls, type Methods } from "../thread.js";
+import { answerCalls, type Methods } from "../../../base/thread.js";
 import { type DatabaseOptions, loadDriver, storeError } from "./driver.js";
 import { PostgresIndexer } from "./indexer.js";
 import { PostgresReader } from "./reader.js";

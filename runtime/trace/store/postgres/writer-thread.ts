@@ -1,7 +1,7 @@
 /** Thread that records, writes and listens. News go out in the order of the commits, answers after the news of their commit. */
 import { parentPort, workerData } from "node:worker_threads";
 import { decodeBatch } from "../../ingest/batch.js";
-import { answerCalls } from "../thread.js";
+import { answerCalls } from "../../../base/thread.js";
 import { loadDriver } from "./driver.js";
 import { openSchema } from "./schema.js";
 import { PostgresWriter, type PostgresWriterOptions } from "./writer.js";

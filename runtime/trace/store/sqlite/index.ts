@@ -5,7 +5,7 @@
 import { createWriteLock } from "./lock.js";
 import type { WriterOptions } from "./writer.js";
 import { type BatchOutcome, type Interest, type News, type RunUpdate, StorageFullError, StoreOpenError, type TraceReader, type TraceStore } from "../store.js";
-import { Thread, threadEntry } from "../thread.js";
+import { Thread, threadEntry } from "../../../base/thread.js";
 
 export interface SqliteStoreOptions extends Omit<WriterOptions, "now"> {
   /** Threads that read. */

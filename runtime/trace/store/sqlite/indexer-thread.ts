@@ -6,7 +6,7 @@
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import { answerCalls } from "../thread.js";
+import { answerCalls } from "../../../base/thread.js";
 import type { Layout } from "./schema.js";
 import { Indexer } from "./indexer.js";
 

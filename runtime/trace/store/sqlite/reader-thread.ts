@@ -1,6 +1,6 @@
 /** Thread of the reads: answers are turned into JSON text here, so that the event loop only passes them on. */
 import { parentPort, workerData } from "node:worker_threads";
-import { answerCalls } from "../thread.js";
+import { answerCalls } from "../../../base/thread.js";
 import type { Layout } from "./schema.js";
 import { readMethods } from "./local-reader.js";
 import { SqliteReader } from "./reader.js";

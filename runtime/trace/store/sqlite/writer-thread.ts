@@ -1,7 +1,7 @@
 /** Thread of the recorder: nothing else is done here, so that a batch never waits for a reader or a socket. */
 import { parentPort, workerData } from "node:worker_threads";
 import { decodeBatch } from "../../ingest/batch.js";
-import { answerCalls } from "../thread.js";
+import { answerCalls } from "../../../base/thread.js";
 import { SqliteWriter, type WriterOptions } from "./writer.js";
 
 if (parentPort === null) throw new Error("writer-thread.js runs in a thread");

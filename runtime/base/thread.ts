@@ -110,6 +110,22 @@ export class Thread {
     });
   }
 
+  /** Whether the process waits for the thread: an idle one must not keep a program alive that has nothing else to do. */
+  keepProcess(keeps: boolean): void {
+    if (keeps) this.#worker.ref();
+    else this.#worker.unref();
+  }
+
+  /** Whether the thread has ended, on its own or by `close`. */
+  get isDead(): boolean {
+    return this.#dead !== null;
+  }
+
+  /** Ends the thread at once; calls that wait for an answer reject. */
+  end(): void {
+    void this.#worker.terminate();
+  }
+
   /** Calls `close` in the thread, then ends it. */
   async close(): Promise<void> {
     if (this.#dead !== null) return;
