@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isBusy, sqliteError } from "./errors.js";
 import { Collections } from "./catalog.js";
 import { type Connection, openDatabase, type Place, Statements } from "./database.js";
+import { Pool } from "./pool.js";
 import type { Statement } from "./sql.js";
 
 /** Delays between attempts while another process has the lock. */
@@ -84,6 +85,10 @@ export class Session {
     if (this.#db.inTransaction) this.statements.get("COMMIT").run();
   }
 
+  get isUsable(): boolean {
+    return this.#db.open;
+  }
+
   close(): void {
     this.#db.close();
   }
@@ -105,59 +110,28 @@ export class Session {
 
 /**
  * Sessions for work that lasts over several turns of the event loop: each is used by one caller at a time, because a
- * connection has one transaction. They are opened when they are first needed.
+ * connection has one transaction.
  */
 export class SnapshotPool {
-  readonly #place: Place;
-  readonly #idle: Session[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #lent = 0;
-  #closed = false;
+  readonly #sessions: Pool<Session>;
 
   constructor(place: Place) {
-    this.#place = place;
+    this.#sessions = new Pool(MAX_SNAPSHOTS, () => Session.open(place));
   }
 
-  /** Gives `work` a session; waits, until `signal` aborts, while all are in use. */
-  async use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
-    while (this.#lent >= MAX_SNAPSHOTS) await this.#turn(signal);
-    this.#lent++;
-    try {
-      const session = this.#idle.pop() ?? (await Session.open(this.#place));
+  /** Gives `work` a session and ends its transaction; waits, until `signal` aborts, while all are in use. */
+  use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#sessions.use(signal, async (session) => {
       try {
         return await work(session);
       } finally {
         session.end();
-        if (this.#closed) session.close();
-        else this.#idle.push(session);
       }
-    } finally {
-      this.#lent--;
-      this.#waiting.shift()?.();
-    }
-  }
-
-  /** Closes idle sessions now, and used ones when they are returned. */
-  close(): void {
-    this.#closed = true;
-    for (const session of this.#idle.splice(0)) session.close();
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        const index = this.#waiting.indexOf(go);
-        if (index >= 0) this.#waiting.splice(index, 1);
-        reject(signal.reason as Error);
-      };
-      const go = (): void => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(go);
     });
+  }
+
+  close(): void {
+    this.#sessions.close();
   }
 }
 
