@@ -13,6 +13,8 @@ export interface ProgramOptions {
   readonly base: URL;
   /** Tools that the catalog does not declare. */
   readonly extra?: Program["extra"];
+  /** Made by servedSkill() of 5-emit; a program that serves needs it where the catalog asks for a skill. */
+  readonly skill?: Program["skill"];
   /** What was shown of every tool's guards; a program that serves needs them where the catalog asks for evidence. */
   readonly certificates?: readonly GuardCertificate[];
 }
@@ -33,7 +35,7 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
 }
 
 /** A program as `out/server.ts` would pass it to `serve`. */
-export function programOf(plans: Plans, { base, extra, certificates = [] }: ProgramOptions): Program {
+export function programOf(plans: Plans, { base, extra, skill, certificates = [] }: ProgramOptions): Program {
   const ids = certificateIds(plans.settings, certificates);
   const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
   return {
@@ -45,6 +47,7 @@ export function programOf(plans: Plans, { base, extra, certificates = [] }: Prog
     plans: plans.tools,
     tools: plans.definitions,
     ...(extra === undefined ? {} : { extra }),
+    ...(skill === undefined ? {} : { skill }),
     ...(ids === null ? {} : { certificates: ids }),
     code: () => codeOf(plans),
     adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),

@@ -55,6 +55,21 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         }
       }
     },
+    "skill": {
+      "description": "Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); it tells each caller of the tools that it may call.",
+      "type": "object",
+      "required": [
+        "name"
+      ],
+      "properties": {
+        "name": {
+          "description": "Name of the skill, which hosts show.",
+          "type": "string",
+          "pattern": "^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$",
+          "patternErrorMessage": "a skill's name has 1 to 64 lower-case letters, digits and single hyphens"
+        }
+      }
+    },
     "security": {
       "$ref": "#/definitions/Security"
     },

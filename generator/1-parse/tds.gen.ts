@@ -152,6 +152,15 @@ export interface Catalog {
      */
     define_tool?: boolean;
   };
+  /**
+   * Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); it tells each caller of the tools that it may call.
+   */
+  skill?: {
+    /**
+     * Name of the skill, which hosts show.
+     */
+    name: string;
+  };
   security?: Security;
   observability?: Observability;
   /**

@@ -49,6 +49,7 @@ export function resolveSettings(catalog: tds.Catalog, interpolator: Interpolator
     ...(security === undefined ? {} : { security }),
     ...(observability === undefined ? {} : { observability }),
     ...(catalog.authoring?.define_tool === true ? { authoring: { define_tool: true } } : {}),
+    ...(catalog.skill === undefined ? {} : { skill: { name: catalog.skill.name } }),
     ...(enterprise ? { hardening: hardeningOf(catalog.profiles?.enterprise?.security?.hardening) } : {}),
   };
 }

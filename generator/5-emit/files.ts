@@ -4,6 +4,7 @@ import { clientView } from "./client-view.js";
 import { identifiers } from "./helpers.js";
 import { LOCK, lockText, MANIFEST, manifestText, projectsLockText, projectsManifestText } from "./manifest.js";
 import { queriesView, type Queries } from "./queries.js";
+import { servedSkill, skillView } from "./skill.js";
 import type { Render, TemplateName } from "./templates.js";
 import { traceFiles, type TraceInput } from "./trace.js";
 import { handlerViews, headerView, plansView, projectsView, schemasView, serverView, toolsView, toolViews } from "./view.js";
@@ -44,10 +45,11 @@ interface OutputFile {
 }
 
 /** The files of one catalog; its program is served by itself or is one of several. */
-function catalogFiles({ plans, certificates, base, queries }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null): readonly OutputFile[] {
+function catalogFiles({ plans, certificates, base, queries }: CatalogInput, program: Pick<OutputFile, "path" | "template">, traceRoutes: string | null, render: Render): readonly OutputFile[] {
   const tools = toolViews(plans);
   const handlers = handlerViews(plans, tools);
   const split = handlers.length > ONE_FILE_LIMIT;
+  const skill = servedSkill(plans, render);
   return [
     { ...program, view: () => serverView(plans, base, traceRoutes) },
     { path: "plans.ts", template: "plans", view: () => plansView(plans, tools, certificates) },
@@ -55,6 +57,7 @@ function catalogFiles({ plans, certificates, base, queries }: CatalogInput, prog
     { path: "handlers.ts", template: split ? "handlers-index" : "handlers", view: () => ({ ...headerView(plans), tools: handlers }) },
     ...(split ? handlers : []).map((handler): OutputFile => ({ path: `handlers/${handler.identifier}.ts`, template: "handler-file", view: () => handler })),
     { path: "tools.ts", template: "tools", view: () => toolsView(plans, tools) },
+    ...(skill === undefined ? [] : [{ path: "skill.ts", template: "skill-parts", view: () => skillView(plans, skill) }] satisfies readonly OutputFile[]),
     { path: "client.ts", template: "client", view: () => clientView(plans, tools) },
     { path: "queries.md", template: "queries", view: () => queriesView(plans, certificates, queries, base) },
   ];
@@ -65,7 +68,7 @@ function catalogFiles({ plans, certificates, base, queries }: CatalogInput, prog
  * no absolute path, no version, so that the same catalog gives the same bytes on any machine.
  */
 export function emit(input: EmitInput, render: Render): ReadonlyMap<string, string> {
-  const files = new Map(catalogFiles(input, { path: "server.ts", template: "server" }, input.trace === undefined ? null : "./trace.routes.js").map(({ path, template, view }) => [path, render(template, view())]));
+  const files = new Map(catalogFiles(input, { path: "server.ts", template: "server" }, input.trace === undefined ? null : "./trace.routes.js", render).map(({ path, template, view }) => [path, render(template, view())]));
   if (input.trace !== undefined) for (const [path, text] of traceFiles(input.trace, render)) files.set(path, text);
   files.set(LOCK, lockText(input.plans, input.certificates));
   files.set(MANIFEST, manifestText(input.plans, input.certificates, files));
@@ -85,7 +88,7 @@ export function emitProjects({ projects, trace }: ProjectsInput, render: Render)
   const files = new Map([["server.ts", render("projects-server", view)], ["projects.ts", render("projects", view)]]);
   const routes = trace === undefined ? null : "../trace.routes.js";
   for (const project of placed) {
-    for (const { path, template, view: own } of catalogFiles(project, { path: "program.ts", template: "project" }, routes)) files.set(`${project.folder}/${path}`, render(template, own()));
+    for (const { path, template, view: own } of catalogFiles(project, { path: "program.ts", template: "project" }, routes, render)) files.set(`${project.folder}/${path}`, render(template, own()));
   }
   if (trace !== undefined) for (const [path, text] of traceFiles(trace, render)) files.set(path, text);
   files.set(LOCK, projectsLockText(placed));

@@ -1,10 +1,13 @@
 /**
- * SKILL.md of `build --skill`: what an agent that writes programs needs of a catalog. It holds what the model may know
+ * The agent skill of `build --skill` and of a server: what an agent that writes programs needs of a catalog. It holds what the model may know
  * anyway (names, descriptions, arguments, fields of rows), and examples; no guard, connection or setting is printed.
+ * The parts are put together in runtime/abi/skill.ts, because a server leaves out the tools that its caller may not call.
  * @see https://agentskills.io/specification
  */
 import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { ToolPlan } from "../../runtime/abi/plan.js";
+import { skillOf, type SkillParts, type SkillTool } from "../../runtime/abi/skill.js";
+import { CompilerBug } from "../bug.js";
 import type { Plans } from "../ir.js";
 import { argsType, rowType } from "./client-view.js";
 import { commentText, jsString, showUnseen } from "./helpers.js";
@@ -21,51 +24,73 @@ export interface SkillExample {
   readonly args: { readonly [arg: string]: unknown };
 }
 
+/** Where a program in the project's folder finds the catalog: module specifier of client.js, and path of the catalog. */
+export interface SkillClient {
+  readonly modulePath: string;
+  readonly catalogPath: string;
+}
+
 export interface SkillInput {
   readonly plans: Plans;
   /** Lower-case letters, digits and single hyphens, at most 64. */
   readonly name: string;
-  /** Module specifier of client.js, and path of the catalog, for a program in the project's folder. */
-  readonly clientPath: string;
-  readonly catalogPath: string;
+  /** For a program in the project's folder; `null` for one that calls the server over MCP. */
+  readonly client: SkillClient | null;
   readonly examples: readonly SkillExample[];
 }
 
 /** What a skill's name must be. */
 export const SKILL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-const MAX_DESCRIPTION = 1024;
 const EXAMPLES_PER_TOOL = 2;
 
 /** Columns for the first sentence of a tool in the description. */
 const SENTENCE = 120;
 
-export function skillText({ plans, name, clientPath, catalogPath, examples }: SkillInput, render: Render): string {
-  const denied = new Set(plans.settings.security?.rbac?.deny_tools ?? []);
-  const names = Object.keys(plans.tools).filter((tool) => !denied.has(tool));
-  const first = names.map((tool) => ({ tool, args: requiredArgs(plans.inputs[tool]?.params ?? []) })).sort((a, b) => Object.keys(a.args).length - Object.keys(b.args).length)[0];
-  return render("skill", {
-    ...headerView(plans), name, clientPath: jsString(clientPath), catalogPath: jsString(catalogPath),
-    description: jsString(descriptionOf(names, plans)),
-    count: names.length, noun: names.length === 1 ? "tool" : "tools",
-    start: first === undefined ? "" : `const { rows } = ${callText(first.tool, first.args, "const { rows } = ".length)}`,
-    tools: names.map((tool) => ({
-      title: markdownCode(tool), description: markdownText(plans.inputs[tool]?.description ?? tool), signature: signatureOf(tool, plans),
-      examples: examplesOf(tool, plans, examples).map(({ request, args }) => ({ request: request === null ? "For example:" : markdownText(request), call: callText(tool, args, 0) })),
-    })),
-  });
+/** Stands in a rendered template for what is put in later; commentText() lets no such character through. */
+const GAP = "\u0000";
+
+/** SKILL.md of `build --skill`. */
+export function skillText(input: SkillInput, render: Render): string {
+  const denied = new Set(input.plans.settings.security?.rbac?.deny_tools ?? []);
+  return skillOf(skillParts(input, render), (tool) => !denied.has(tool)).text;
 }
 
-/** What the skill is for and when to use it: the first sentences of the tools, as many as fit. */
-function descriptionOf(names: readonly string[], plans: Plans): string {
-  const end = " Use when a question is about these data and a program can combine or count rows.";
-  let text = "";
-  for (const tool of names) {
-    const sentence = summaryOf(plans.inputs[tool]?.description ?? tool, SENTENCE);
-    if (text.length + sentence.length + 1 + end.length > MAX_DESCRIPTION) break;
-    text += `${text === "" ? "" : " "}${sentence}`;
-  }
-  return `${text}${end}`;
+/** The skill that the catalog's server offers; undefined where the catalog asks for none. */
+export function servedSkill(plans: Plans, render: Render): SkillParts | undefined {
+  const { skill } = plans.settings;
+  return skill === undefined ? undefined : skillParts({ plans, name: skill.name, client: null, examples: [] }, render);
+}
+
+/** What skill.ts prints. */
+export function skillView(plans: Plans, parts: SkillParts) {
+  return { ...headerView(plans), skill: literal(parts, 0, "export const skill = ".length) };
+}
+
+function skillParts({ plans, name, client, examples }: SkillInput, render: Render): SkillParts {
+  const paths = client === null ? {} : { clientPath: jsString(client.modulePath), catalogPath: jsString(client.catalogPath) };
+  const text = render(client === null ? "skill-served" : "skill", { ...headerView(plans), title: name, name: yamlName(name), ...paths, description: GAP, amount: GAP, start: GAP });
+  const [description, amount, start, rest, ...more] = text.split(GAP).map((piece) => piece.split("\n"));
+  if (description === undefined || amount === undefined || start === undefined || rest === undefined || more.length > 0) throw new CompilerBug("the template of a skill has three gaps");
+  return { name, description, amount, start, rest, tools: Object.keys(plans.tools).map((tool) => toolPart(tool, plans, examples, render)) };
+}
+
+function toolPart(tool: string, plans: Plans, examples: readonly SkillExample[], render: Render): SkillTool {
+  const args = requiredArgs(plans.inputs[tool]?.params ?? []);
+  const start = "const { rows } = ";
+  const section = render("skill-tool", {
+    title: markdownCode(tool), description: markdownText(plans.inputs[tool]?.description ?? tool), signature: signatureOf(tool, plans),
+    examples: examplesOf(tool, plans, examples).map((example) => ({ request: example.request === null ? "For example:" : markdownText(example.request), call: callText(tool, example.args, 0) })),
+  });
+  return {
+    tool, summary: summaryOf(plans.inputs[tool]?.description ?? tool, SENTENCE),
+    call: `${start}${callText(tool, args, start.length)}`.split("\n"), needs: Object.keys(args).length, section: section.split("\n"),
+  };
+}
+
+/** Plain where YAML reads the same text. */
+function yamlName(name: string): string {
+  return /^(?!(?:null|true|false|yes|no|on|off|y|n)$)[a-z]/.test(name) ? name : jsString(name);
 }
 
 function signatureOf(tool: string, plans: Plans): string {

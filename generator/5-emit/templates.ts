@@ -4,13 +4,15 @@ import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
 
-const TEMPLATES = ["server", "project", "projects", "projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "client", "trace-routes", "trace-server", "queries", "skill"] as const;
-const PARTIALS = ["header", "handler", "program"] as const;
+const TEMPLATES = ["server", "project", "projects", "projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "client", "trace-routes", "trace-server", "queries", "skill-parts", "skill", "skill-served", "skill-tool"] as const;
+const PARTIALS = ["header", "handler", "program", "skill-result"] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
-/** All make TypeScript but the page for reviewers and the skill. */
+/** The page for reviewers and the agent skill; all others make TypeScript. */
+const MARKDOWN: ReadonlySet<string> = new Set<TemplateName | (typeof PARTIALS)[number]>(["queries", "skill", "skill-served", "skill-tool", "skill-result"]);
+
 function fileOf(name: string): string {
-  return name === "queries" || name === "skill" ? `${name}.md.hbs` : `${name}.ts.hbs`;
+  return `${name}.${MARKDOWN.has(name) ? "md" : "ts"}.hbs`;
 }
 
 /** A template's text with a view laid into it. @throws when the view lacks a name that the template uses. */

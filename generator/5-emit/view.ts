@@ -86,6 +86,7 @@ export function serverView(plans: Plans, base: string, traceRoutes: string | nul
     ...headerView(plans),
     abi: String(ABI),
     hasCertificates: certificateIds(plans.settings, []) !== null,
+    hasSkill: plans.settings.skill !== undefined,
     adapters: loads.length === 0 ? "{}" : flat.length < WIDTH - 16 ? flat : `{\n${loads.map((load) => `    ${load},\n`).join("")}  }`,
     base: jsString(base),
     traceRoutes: traceRoutes === null ? null : jsString(traceRoutes),

@@ -43,7 +43,7 @@ export async function makeSkill({ folder: shown, scenarios }: SkillOrder, order:
   const read = scenarios === null ? [] : await readExamples(scenarios, built, io);
   if ("diagnostics" in read) return read;
   const module = /^\.{0,2}\//.test(order.out) ? order.out : `./${order.out}`;
-  const text = skillText({ plans: built.plans, name, clientPath: `${module.replaceAll("\\", "/").replace(/\/$/, "")}/client.js`, catalogPath: built.shown.replaceAll("\\", "/"), examples: read }, await loadTemplates(io.host));
+  const text = skillText({ plans: built.plans, name, client: { modulePath: `${module.replaceAll("\\", "/").replace(/\/$/, "")}/client.js`, catalogPath: built.shown.replaceAll("\\", "/") }, examples: read }, await loadTemplates(io.host));
   return { shown, path, text, before };
 }
 

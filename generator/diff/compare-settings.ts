@@ -30,6 +30,11 @@ export function compareSettings(oldSurface: SettingsSurface, nextSurface: Settin
     const on = next.authoring?.define_tool === true;
     changes.add(on ? "isolation-weakening" : "breaking", "authoring", on ? "callers may look at any collection and draft tools" : "describe_collection and define_tool are gone");
   }
+  if (!same(old.skill, next.skill)) {
+    // The skill holds what tools/list shows the same caller, and no more.
+    const [before, after] = [old.skill?.name, next.skill?.name];
+    changes.add(before === undefined ? "additive" : "breaking", "skill", after === undefined ? `the skill '${before}' is gone` : `the server offers the skill '${after}'${before === undefined ? "" : ` instead of '${before}'`}`);
+  }
   compareObservability(old, next, changes);
   if (old.deadline_s !== next.deadline_s) changes.add("behavioural", "deadline_s", `a call may take ${next.deadline_s ?? 25} s instead of ${old.deadline_s ?? 25}`);
 }

@@ -219,7 +219,7 @@ const PLACES: { readonly [key: string]: readonly RegExp[] } = {
 /** Below these a catalog holds values and not settings. */
 const FREE = new Set(["config", "default", "enum", "value", "allow", "meta"]);
 
-const SECTIONS = new Set(["tools", "connections", "defaults", "security", "observability", "profiles", "authoring"]);
+const SECTIONS = new Set(["tools", "connections", "defaults", "security", "observability", "profiles", "authoring", "skill"]);
 
 /** Protecting keys where this room does not look: their demand would be lost. */
 export function misplaced(value: unknown, path: Path = []): readonly Path[] {

@@ -37,14 +37,14 @@ export async function readTwinParts({ options }: Invocation, io: Io): Promise<Tw
 }
 
 /** The twin of one catalog, with the values of its references; null after the problems of its scenarios were printed. */
-export async function openTwin(compiled: Compiled, { base, env, shown }: { readonly base: URL; readonly env: Env; readonly shown: string }, parts: TwinParts, { options }: Invocation, io: Io): Promise<{ readonly program: Program; readonly env: Env } | null> {
+export async function openTwin(compiled: Compiled, { base, env, shown, skill }: { readonly base: URL; readonly env: Env; readonly shown: string; readonly skill?: Program["skill"] }, parts: TwinParts, { options }: Invocation, io: Io): Promise<{ readonly program: Program; readonly env: Env } | null> {
   const { plans, checked } = compiled;
   const tools = Object.keys(plans.tools);
   const scenarios = await openScenarios(options["scenarios"], tools, shown, io);
   if (scenarios === null) return null;
   const values = twinEnv(plans, env);
   const store = twinStore({ plans, catalog: checked, env: values, schemas: parts.schemas, scenarios, seed: parts.seed });
-  return { program: twinProgram(plans, { base, store, faults: faultsOf(options["fault"], tools), seed: parts.seed }), env: values };
+  return { program: twinProgram(plans, { base, skill, store, faults: faultsOf(options["fault"], tools), seed: parts.seed }), env: values };
 }
 
 function faultsOf(text: unknown, tools: readonly string[]): readonly Fault[] {

@@ -11,6 +11,7 @@ import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
 import type { ToolDefinition, Validator } from "./params.js";
 import type { CatalogPlan, ConnectionPlan, EmbeddingPlan, ExpandPlan, Guard, Json, LimitPlan, OutputPlan, PlanTable, RateLimitPlan, RbacPlan, ReadPlan, QueryPlan, RerankPlan, RoutePlan } from "./plan.js";
+import type { SkillParts } from "./skill.js";
 import type { TraceRoutes } from "./trace.js";
 
 /** Who calls. Built by authentication; the model can influence none of it. */
@@ -156,6 +157,8 @@ export interface ServePlan {
   readonly security?: { readonly auth?: Json; readonly rbac?: RbacPlan; readonly rate_limit?: RateLimitPlan };
   readonly observability?: { readonly [key: string]: Json };
   readonly authoring?: { readonly define_tool: boolean };
+  /** The server offers an agent skill of this name. */
+  readonly skill?: { readonly name: string };
   readonly hardening?: { readonly [key: string]: Json };
 }
 
@@ -174,6 +177,8 @@ export interface Program {
   readonly tools: readonly ToolDefinition[];
   /** Tool → id of the certificate of its guards; only where the catalog asks for evidence (observability.audit.chain). */
   readonly certificates?: { readonly [tool: string]: string };
+  /** The agent skill that the server offers; only where settings.skill asks for it. */
+  readonly skill?: SkillParts;
   /** Tools that no catalog declares; a server lists them after the compiled ones. */
   readonly extra?: ExtraTools;
   /** Validators and handlers; loaded after the handshake is answered, so that a start stays fast. */

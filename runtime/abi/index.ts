@@ -17,4 +17,5 @@ export type { Row } from "./filter.js";
 export type { TraceRoute } from "./trace.js";
 export type { ToolDefinition } from "./params.js";
 export type { Project } from "./projects.js";
+export type { SkillParts } from "./skill.js";
 export type { CatalogPlan, ConnectionPlan, EmbeddingPlan, PlanTable, ToolPlan } from "./plan.js";

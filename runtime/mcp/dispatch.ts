@@ -93,7 +93,7 @@ function request(mcp: McpServer, message: Request, peer: Peer): Answer {
     case "logging/setLevel":
       return setLogLevel(message, peer);
     default:
-      return answer(errorText(id, METHOD_NOT_FOUND, notFound(method)));
+      return mcp.skills?.answer(message, version, peer.principal) ?? answer(errorText(id, METHOD_NOT_FOUND, notFound(method)));
   }
 }
 

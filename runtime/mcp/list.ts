@@ -21,7 +21,7 @@ export const LIST_TTL_MS = 300_000;
 const PAGE_TOOLS = 1000;
 
 /** Audiences whose lists are remembered; there are as many as combinations of roles in use. */
-const MAX_AUDIENCES = 256;
+export const MAX_AUDIENCES = 256;
 
 export interface ToolLists {
   /** Result of tools/list; `cursor` as the page before gave it. `null` for a cursor that is not from this list. */

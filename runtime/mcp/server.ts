@@ -10,6 +10,7 @@ import { META_TOOLS } from "../call/meta-tools.js";
 import { CALLER_KEY } from "./stated-caller.js";
 import { createParamHeaders, type ParamHeaders } from "./param-headers.js";
 import { createFixedResults, finishResult } from "./result.js";
+import { createSkills, SKILLS_EXTENSION, type Skills } from "./skills.js";
 import { HTTP_VERSIONS, VERSIONS, type ProtocolVersion } from "./versions.js";
 
 export interface ServerInfo {
@@ -26,6 +27,8 @@ export interface McpServer {
   readonly fixedResult: (payload: object, version: ProtocolVersion) => string;
   /** Arguments that are repeated in HTTP headers. */
   readonly paramHeaders: ParamHeaders;
+  /** The agent skill; `null` where the catalog asks for none. */
+  readonly skills: Skills | null;
   readonly log: Log;
   /** `--negotiate`: a client that asks for a later version gets the newest of the handshake. */
   readonly negotiate: boolean;
@@ -82,11 +85,12 @@ export interface McpOptions {
 export function createMcpServer({ engine, info, log, negotiate = false, embedded = false }: McpOptions): McpServer {
   const infoText = JSON.stringify(info);
   const withMetaTools = engine.metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
-  const capabilities = { tools: { listChanged: true } };
+  const skills = createSkills({ engine, infoText });
+  const capabilities = { tools: { listChanged: true }, ...(skills === null ? {} : { resources: {}, extensions: { [SKILLS_EXTENSION]: {} } }) };
   // Log messages are sent outside answers, which only a client with a handshake can ask for.
   const handshakeCapabilities = { ...capabilities, logging: {}, ...(embedded ? { experimental: { [CALLER_KEY]: {} } } : {}) };
   return {
-    engine, negotiate, embedded,
+    engine, negotiate, embedded, skills,
     lists: createLists({ engine, infoText }),
     fixedResult: createFixedResults(),
     paramHeaders: createParamHeaders(engine.program),

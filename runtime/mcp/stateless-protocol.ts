@@ -61,7 +61,7 @@ export function dispatchStateless(mcp: McpServer, value: unknown, headers: Mirro
 }
 
 function request(mcp: McpServer, message: Request, headers: MirrorHeaders, peer: Peer, reply: Reply): ListenRequest | null {
-  const version = acceptedVersion(message, headers);
+  const version = acceptedVersion(mcp, message, headers);
   if ("status" in version) {
     reply.answer(version);
     return null;
@@ -90,12 +90,12 @@ function answered(mcp: McpServer, message: Request, peer: Peer, version: Protoco
     case "subscriptions/listen":
       return refuse(message, INVALID_PARAMS, "params.notifications names what to listen for");
     default:
-      return answer(errorText(id, METHOD_NOT_FOUND, notFound(method)), 404);
+      return mcp.skills?.answer(message, version, peer.principal) ?? answer(errorText(id, METHOD_NOT_FOUND, notFound(method)), 404);
   }
 }
 
 /** The version of a request that may go on, or the refusal of one that may not. */
-function acceptedVersion(message: Request, headers: MirrorHeaders): ProtocolVersion | Answer {
+function acceptedVersion(mcp: McpServer, message: Request, headers: MirrorHeaders): ProtocolVersion | Answer {
   const meta = metaOf(message.params);
   const asked = meta[VERSION_KEY];
   if (typeof asked !== "string") return refuse(message, INVALID_PARAMS, `params._meta needs '${VERSION_KEY}'`);
@@ -103,15 +103,16 @@ function acceptedVersion(message: Request, headers: MirrorHeaders): ProtocolVers
   const mismatch = headerMismatch("MCP-Protocol-Version", headers.header("mcp-protocol-version"), asked);
   if (mismatch !== null) return refuse(message, HEADER_MISMATCH, mismatch);
   if (version === null) return unsupportedVersion({ jsonrpc: "2.0", id: message.id, method: message.method }, asked);
-  const problem = headerMismatch("Mcp-Method", headers.header("mcp-method"), message.method) ?? nameMismatch(message, headers.header("mcp-name"));
+  const problem = headerMismatch("Mcp-Method", headers.header("mcp-method"), message.method) ?? nameMismatch(mcp, message, headers.header("mcp-name"));
   if (problem !== null) return refuse(message, HEADER_MISMATCH, problem);
   if (!isObject(meta[CAPABILITIES_KEY])) return refuse(message, INVALID_PARAMS, `params._meta needs '${CAPABILITIES_KEY}'`);
   return version;
 }
 
-function nameMismatch({ method, params }: Request, header: string): string | null {
-  if (method !== "tools/call") return null;
-  const name = params["name"];
+/** Resources have a name only where there are any: elsewhere the method is unknown, whatever its headers are. */
+function nameMismatch({ skills }: McpServer, { method, params }: Request, header: string): string | null {
+  if (method !== "tools/call" && (method !== "resources/read" || skills === null)) return null;
+  const name = params[method === "tools/call" ? "name" : "uri"];
   return headerMismatch("Mcp-Name", decodeMirror(header), typeof name === "string" ? name : "");
 }
 

@@ -295,6 +295,15 @@ test("alternatives that arguments fill in count as a restriction", () => {
   assert.ok(!between(tool({}), tool(choice)).some((change) => change.startsWith(W)));
 });
 
+test("a skill that is offered is an addition; one that goes or has another name breaks who reads it", () => {
+  const catalog = (skill: object | undefined): object => ({ tds_version: "2", connections: { main: { backend: "sqlite", path: "./a.db" } }, skill, tools: [COUNT] });
+  const changes = (old: object | undefined, next: object | undefined): readonly string[] => compareSurfaces(surface(catalog(old)), surface(catalog(next))).map((change) => `${change.class} ${change.subject}`);
+  assert.deepEqual(changes(undefined, { name: "a" }), [`${A} skill`]);
+  assert.deepEqual(changes({ name: "a" }, { name: "b" }), [`${B} skill`]);
+  assert.deepEqual(changes({ name: "a" }, undefined), [`${B} skill`]);
+  assert.deepEqual(changes({ name: "a" }, { name: "a" }), []);
+});
+
 test("a catalog that is new beside others is compared with all of them", () => {
   const one = surface({ tds_version: "2", connections: { main: { backend: "sqlite", path: "./a.db" } }, tools: [COUNT] });
   const two = { ...surface({ tds_version: "2", connections: { side: { backend: "sqlite", path: "a.db" } }, tools: [{ ...COUNT, name: "all_it", target: { connection: "side", collection: "docs" }, static_filters: [] }] }), project: "side" };

@@ -4,6 +4,7 @@
  */
 import { basename, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Program } from "../../../runtime/abi/call.js";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
@@ -93,12 +94,13 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
   const ways = await Promise.all(read.map(async (catalog): Promise<CompileOptions> => ({ env, isInstalled: await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]) })));
   const compilations = together(read.map((catalog, index) => compile(catalog, ways[index])));
   for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
+  const skills = await Promise.all(compilations.map(({ value }) => skillOf(value, io)));
   const projects = compilations.flatMap(({ value, diagnostics }, index): Project[] => {
     const catalog = read[index];
     if (value === null || catalog === undefined) return [];
     const mayDefine = mayAuthor(value, catalog.path, options["enable-define"] === true);
     const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => ({ ...compiledBase(catalog, ways[index] ?? {}, value, diagnostics), elsewhere: toolsOf(compilations.toSpliced(index, 1)) }) }) : undefined;
-    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, certificates: value.certificates }) }];
+    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, skill: skills[index], certificates: value.certificates }) }];
   });
   return { projects: projects.length === args.length ? projects : null, env };
 }
@@ -114,12 +116,19 @@ async function loadTwins(read: readonly SourceFile[], invocation: Invocation, en
   const values = new Map(env);
   for (const [index, { value }] of compilations.entries()) {
     const { path } = read[index] as SourceFile;
-    const twin = value === null ? null : await openTwin(value, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), env, shown: path }, parts, invocation, io);
+    const twin = value === null ? null : await openTwin(value, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), env, shown: path, skill: await skillOf(value, io) }, parts, invocation, io);
     if (twin === null) return { projects: null, env };
     for (const [name, filled] of twin.env) values.set(name, filled);
     projects.push({ name: projectName(path), program: twin.program });
   }
   return { projects, env: values };
+}
+
+/** The agent skill as a build prints it; most catalogs ask for none, and load no templates. */
+async function skillOf(compiled: Compiled | null, { host }: Io): Promise<Program["skill"]> {
+  if (compiled?.plans.settings.skill === undefined) return undefined;
+  const [{ servedSkill }, { loadTemplates }] = await Promise.all([import("../../5-emit/skill.js"), import("../../5-emit/templates.js")]);
+  return servedSkill(compiled.plans, await loadTemplates(host));
 }
 
 /** The tools of compiled catalogs, each with the file that has it. */
