@@ -56,6 +56,7 @@ function statedBy({ dtypes, parameters }: ResolvedTool, name: string): readonly 
   if (stated !== undefined) return [typeOf(stated)];
   return parameters.filter(({ path, op }) => path === name && op !== "exists" && op !== "is_null").map(({ dtype, op }) => {
     const type = typeOf(dtype);
+    if (op === "contains_any" || op === "contains_all") return type.type === UNKNOWN ? type : { ...type, list: true };
     // Then the argument is a list; of the field that says nothing.
     return type.list === true && (op === "in" || op === "nin") ? { type: UNKNOWN } : type;
   });

@@ -1,9 +1,8 @@
 /** What the templates of the Python package print, prepared: types, literals, identifiers. Templates only lay it out. */
 import { membersOf, type ParamSpec } from "../../runtime/abi/params.js";
-import type { Binding, OutputPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { ToolPlan } from "../../runtime/abi/plan.js";
 import { tenancyOf } from "../../runtime/abi/stated-caller.js";
-import { covers } from "../../runtime/base/paths.js";
-import type { Plans } from "../ir.js";
+import type { Plans, RowField, RowShape } from "../ir.js";
 import { classNames, isWellFormed, pyComment, pyIdentifiers, pyLiteral, pyString } from "./python-text.js";
 import { WIDTH } from "./literal.js";
 import { headerView, summaryOf, type HeaderView } from "./view.js";
@@ -75,7 +74,7 @@ export function pythonTools(catalogs: readonly PythonCatalog[]): readonly Python
     const params = plans.inputs[name]?.params ?? [];
     const definition = plans.definitions[index];
     const className = classes.get(name) ?? name;
-    const fields = rowFields(plan, params);
+    const fields = rowFields(plan, plans.rows[name] ?? null);
     const enums = enumNames(className, params, used);
     const typeIn = (place: string): TypeOf => (param) => (enums.has(param.name) ? `${place}${enums.get(param.name)}` : SCALARS[param.type]);
     return {
@@ -170,35 +169,22 @@ function fieldView(identifier: string, name: string, type: string, isOptional: b
   return { identifier, type, value: isLong && parts.length > 1 ? ` = Field(\n${parts.map((part) => `        ${part},\n`).join("")}    )` : flat };
 }
 
-/** The fields of a tool's rows; `null` where nothing is known of them. */
-function rowFields(plan: ToolPlan, params: readonly ParamSpec[]): readonly FieldView[] | null {
-  if (plan.kind === "count" || plan.kind === "meta") return null;
-  const { output } = plan;
-  const bind = plan.kind === "pipeline" ? plan.retrieve.bind : plan.bind;
-  const names = (output.fields ?? []).filter((name) => name !== "_id" && name !== "_score" && isWellFormed(name) && !isOmitted(output, name));
-  const identifiers = pyIdentifiers([...names, "row_id", "row_score"], "field");
-  const fields = names.map((name) => fieldView(identifiers.get(name) ?? name, name, `${typeOfField(name, output, bind, params)}`, true));
-  return [
-    ...fields,
-    ...(output.id ? [fieldView("row_id", "_id", "str | int | None", true)] : []),
-    ...(output.score ? [fieldView("row_score", "_score", "float | None", true)] : []),
+/** The fields of a tool's rows; `null` where nothing is known of them. Extra fields of a row are kept, so a row without projection has its id and score. */
+function rowFields(plan: ToolPlan, shape: RowShape | null): readonly FieldView[] | null {
+  const output = "output" in plan ? plan.output : null;
+  const { fields, id, score } = shape ?? { fields: [], id: output?.id === true, score: output?.score === true };
+  const shown = fields.filter(({ name }) => isWellFormed(name));
+  const identifiers = pyIdentifiers([...shown.map(({ name }) => name), "row_id", "row_score"], "field");
+  const views = [
+    ...shown.map((field) => fieldView(identifiers.get(field.name) ?? field.name, field.name, typeOfField(field), field.type === null || field.nullable === true)),
+    ...(id ? [fieldView("row_id", "_id", "str | int | None", true)] : []),
+    ...(score ? [fieldView("row_score", "_score", "float | None", true)] : []),
   ];
+  return shape === null && output === null ? null : views;
 }
 
-function isOmitted({ redact = [] }: OutputPlan, name: string): boolean {
-  return redact.some(({ path, mode }) => mode === "omit" && covers(path, name));
-}
-
-/** What a parameter on the same path says of a field; values of redacted fields are texts. */
-function typeOfField(name: string, { redact = [] }: OutputPlan, bind: readonly Binding[], params: readonly ParamSpec[]): string {
-  if (redact.some(({ path }) => covers(path, name) || covers(name, path))) return "Any";
-  const types = new Set(bind.filter(({ path, dtype }) => path === name && dtype === undefined).flatMap(({ arg, op }) => {
-    const param = params.find((each) => each.name === arg);
-    if (param === undefined || op === "exists" || op === "is_null" || param.format !== undefined) return [];
-    const scalar = SCALARS[param.type];
-    if (op === "contains_any" || op === "contains_all") return [`list[${scalar}]`];
-    return param.list === true && op !== "in" && op !== "nin" ? [] : [scalar];
-  }));
-  const [type] = types;
-  return types.size === 1 && type !== undefined ? `${type} | None` : "Any";
+function typeOfField({ type, list, nullable }: RowField): string {
+  if (type === null) return "Any";
+  const scalar = list === true ? `list[${SCALARS[type]}]` : SCALARS[type];
+  return nullable === true ? `${scalar} | None` : scalar;
 }

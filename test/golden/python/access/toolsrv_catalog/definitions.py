@@ -65,12 +65,12 @@ get_desk_by_id: Tool[models.GetDeskByIdRow] = Tool(
 )
 
 # tools.yaml:15
-count_desk: Tool[Row] = Tool(
+count_desk: Tool[models.CountDeskRow] = Tool(
     name="count_desk",
     title="Count desk",
     description="Count the records of desk. Use when only the number of records is asked for.",
     input_schema={"type": "object", "properties": {}, "required": []},
-    row=Row,
+    row=models.CountDeskRow,
     deadline_s=25,
     tenancy=Tenancy("claim"),
 )

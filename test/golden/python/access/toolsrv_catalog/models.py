@@ -19,6 +19,7 @@ __all__ = [
     "GetDeskByIdArguments",
     "GetDeskByIdRow",
     "CountDeskArguments",
+    "CountDeskRow",
 ]
 
 
@@ -75,3 +76,9 @@ class CountDeskArguments(_Arguments):
     "Count the records of desk."
 
     # tools.yaml:15
+
+
+class CountDeskRow(Row):
+    """A row of count_desk."""
+
+    count: int

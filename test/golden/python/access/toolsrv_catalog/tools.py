@@ -74,7 +74,7 @@ class Tools:
     def count_desk(
         self,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.CountDeskRow]:
         "Count the records of desk."
         # tools.yaml:15
         return self._call(definitions.count_desk, {}, context)
@@ -134,7 +134,7 @@ class AsyncTools:
     async def count_desk(
         self,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.CountDeskRow]:
         "Count the records of desk."
         # tools.yaml:15
         return await self._call(definitions.count_desk, {}, context)

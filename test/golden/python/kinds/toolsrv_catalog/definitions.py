@@ -73,7 +73,7 @@ get_article: Tool[models.GetArticleRow] = Tool(
 )
 
 # tools.yaml:44
-count_articles: Tool[Row] = Tool(
+count_articles: Tool[models.CountArticlesRow] = Tool(
     name="count_articles",
     title="Count articles",
     description="Count the articles of one colour. Use for questions after a number of articles.",
@@ -82,7 +82,7 @@ count_articles: Tool[Row] = Tool(
         "properties": {"colour": {"type": "string", "maxLength": 1024}},
         "required": [],
     },
-    row=Row,
+    row=models.CountArticlesRow,
     deadline_s=25,
 )
 

@@ -21,6 +21,7 @@ __all__ = [
     "GetArticleArguments",
     "GetArticleRow",
     "CountArticlesArguments",
+    "CountArticlesRow",
     "ListArticlesArguments",
     "ListArticlesRow",
 ]
@@ -109,6 +110,12 @@ class CountArticlesArguments(_Arguments):
 
     # tools.yaml:44
     colour: str | None = Field(default=None, max_length=1024)
+
+
+class CountArticlesRow(Row):
+    """A row of count_articles."""
+
+    count: int
 
 
 class ListArticlesArguments(_Arguments):

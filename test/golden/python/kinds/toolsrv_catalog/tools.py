@@ -88,7 +88,7 @@ class Tools:
         *,
         colour: str | None = None,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.CountArticlesRow]:
         "Count the articles of one colour."
         # tools.yaml:44
         given = arguments_of({
@@ -178,7 +178,7 @@ class AsyncTools:
         *,
         colour: str | None = None,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.CountArticlesRow]:
         "Count the articles of one colour."
         # tools.yaml:44
         given = arguments_of({

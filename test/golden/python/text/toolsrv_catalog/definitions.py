@@ -13,7 +13,7 @@ from .protocol import Row, Tenancy, Tool
 SERVER = "../../out/server.js"
 
 # tools.yaml:10
-delete: Tool[Row] = Tool(
+delete: Tool[models.DeleteRow] = Tool(
     name="delete",
     title="Delete",
     description=(
@@ -21,7 +21,7 @@ delete: Tool[Row] = Tool(
         "\u202eolleh\u2066 and \u0000 end."
     ),
     input_schema={"type": "object", "properties": {}, "required": []},
-    row=Row,
+    row=models.DeleteRow,
     deadline_s=25,
 )
 

@@ -13,6 +13,7 @@ from .protocol import Row
 __all__ = [
     "Row",
     "DeleteArguments",
+    "DeleteRow",
     "ClassFunction",
     "ClassArguments",
     "ClassRow",
@@ -31,6 +32,12 @@ class DeleteArguments(_Arguments):
     "Delete nothing *\\/ import 'x' /\\* but count."
 
     # tools.yaml:10
+
+
+class DeleteRow(Row):
+    """A row of delete."""
+
+    count: int
 
 
 ClassFunction = Literal[

@@ -29,7 +29,7 @@ class Tools:
     def delete(
         self,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.DeleteRow]:
         "Delete nothing *\\/ import 'x' /\\* but count."
         # tools.yaml:10
         return self._call(definitions.delete, {}, context)
@@ -83,7 +83,7 @@ class AsyncTools:
     async def delete(
         self,
         context: CallContext | None = None,
-    ) -> Result[Row]:
+    ) -> Result[models.DeleteRow]:
         "Delete nothing *\\/ import 'x' /\\* but count."
         # tools.yaml:10
         return await self._call(definitions.delete, {}, context)
