@@ -80,6 +80,24 @@ function reportDown(name: string, { code, detail }: NonNullable<LiveConnection["
   else reporter.report(code, args, at);
 }
 
+/** An index that a tool needs and its store does not have. */
+export interface MissingIndex {
+  readonly tool: string;
+  readonly connection: string;
+  readonly collection: string;
+  /** Fields in order, as people read them. */
+  readonly fields: string;
+}
+
+/** Notes the indexes that are missing; nothing is wrong without them, only slower. */
+export function reportIndexes(catalog: Resolved, missing: readonly MissingIndex[], reporter: Reporter): void {
+  const reads = readsOf(createSubject(catalog));
+  for (const { tool, connection, collection, fields } of missing) {
+    const at = reads.find((read) => read.tool.name === tool)?.target.at;
+    reporter.report("TS0255", { connection, collection, fields }, at === undefined ? null : { path: at }, { tool });
+  }
+}
+
 type Moved = (before: string, now: string) => string | null;
 
 function reportEmbedding({ tool, query }: Read, answer: LiveEmbedding | null, reporter: Reporter, moved: Moved): void {

@@ -40,7 +40,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "load",
     summary: "Fill a collection of an embedded sqlite connection",
-    args: [CATALOG, { name: "FILE", required: true }],
+    args: [CATALOG, { name: "FILE", required: false }],
     options: [
       { name: "connection", value: "NAME", help: "connection of the catalog; must be a sqlite one", required: true },
       { name: "collection", value: "NAME", help: "collection to fill", required: true },
@@ -49,9 +49,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "snake-case", help: "rename fields: 'IMDB Rating' becomes imdb_rating" },
       { name: "types", value: "F:TYPE,…", help: "dtypes to read fields as, such as released:datetime" },
       { name: "replace", help: "empty the collection first" },
+      { name: "reindex", help: "without FILE: make the indexes that the tools need now, and drop others" },
       ENV_FILE,
     ],
-    examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles"],
+    examples: ["toolsrv load tools.yaml rows.jsonl --connection main --collection articles", "toolsrv load tools.yaml --connection main --collection articles --reindex"],
     graceful: true,
     writes: true,
     load: () => import("./commands/load.js"),

@@ -33,7 +33,7 @@ export async function writeStores(folder: string, seeds: Seeds, embedder: Embedd
   for (const [index, collections] of [...seeds.values()].entries()) {
     for (const [collection, rows] of collections) {
       const embedding = { embeddedBy: `${embedder.provider}/${embedder.model}`, dims: SMALLEST_EMBEDDING.dims ?? 0, text: "" };
-      const writer = await Writer.open({ file: join(folder, fileOf(index)), collection, embedding, replace: false, indexPaths: [] });
+      const writer = await Writer.open({ file: join(folder, fileOf(index)), collection, embedding, replace: false, indexes: [] });
       try {
         const vectors = await embedder.embed(rows.map(({ text }) => text), signal);
         writer.write(rows.map(({ id, record, text }, at) => ({ id, record, text, vector: vectors[at] ?? new Float32Array() })));

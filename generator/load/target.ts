@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
-import type { CollectionPlan, EmbeddingPlan, Guard, Json, ToolPlan } from "../../runtime/abi/plan.js";
+import type { EmbeddingPlan, Json, ToolPlan } from "../../runtime/abi/plan.js";
+import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
 import type { Compiled } from "../compile.js";
 import type { ResolvedParameter } from "../ir.js";
 import type { LoadType } from "./convert.js";
+import { isAmong, wantedIndexes } from "./indexes.js";
 
 export interface LoadTarget {
   /** As the catalog writes it; relative to the catalog. */
@@ -16,8 +18,8 @@ export interface LoadTarget {
   readonly base: string;
   /** Its references filled in. */
   readonly embedding: EmbeddingPlan & { readonly config?: { readonly [key: string]: Json } };
-  /** Paths that guards and tenancy fix. */
-  readonly indexPaths: readonly string[];
+  /** Indexes that its tools need. */
+  readonly indexes: readonly IndexSpec[];
   /** What parameters compare paths as; values are stored in that type. */
   readonly types: ReadonlyMap<string, LoadType>;
 }
@@ -45,7 +47,7 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
     file: resolve(fileURLToPath(base), path),
     base: fileURLToPath(base),
     embedding: embeddingOf(readers, plans.embeddings, collection) as LoadTarget["embedding"],
-    indexPaths: [...new Set(readers.flatMap(([, tool]) => fixedPaths(tool)))],
+    indexes: wantedIndexes(plans, connection, collection).map(({ spec }) => spec),
     types,
   };
 }
@@ -69,10 +71,6 @@ function reads(tool: ToolPlan, connection: string, collection: string): boolean 
   return read.connection === connection && "collection" in read && isAmong(read.collection, collection);
 }
 
-function isAmong(plan: CollectionPlan, collection: string): boolean {
-  return typeof plan === "string" ? plan === collection : plan.allowed === undefined || plan.allowed.includes(collection);
-}
-
 function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddings: { readonly [name: string]: EmbeddingPlan }, collection: string): EmbeddingPlan {
   const users = new Map<string, string>();
   for (const [name, tool] of readers) {
@@ -86,17 +84,4 @@ function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddin
   const [name] = users.keys();
   const used = name === undefined ? undefined : embeddings[name];
   return used ?? embeddings["default"] ?? SMALLEST_EMBEDDING;
-}
-
-/** Paths that every row of the tool has one value of: an index on them keeps searches to the tool's own part. */
-function fixedPaths(tool: ToolPlan): readonly string[] {
-  const read = tool.kind === "pipeline" ? tool.retrieve : tool;
-  const tenant = read.tenant === undefined ? [] : [read.tenant.path];
-  return [...tenant, ...(read.guard === undefined ? [] : equalPaths(read.guard))];
-}
-
-function equalPaths(filter: Guard): readonly string[] {
-  if ("and" in filter) return filter.and.flatMap(equalPaths);
-  if ("or" in filter) return [];
-  return filter.op === "eq" || filter.op === "in" ? [filter.path] : [];
 }

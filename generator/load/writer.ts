@@ -9,8 +9,10 @@ import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
   COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
+import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
 import { movedSpace } from "../../runtime/embed/space.js";
 import type { LoadRecord } from "./convert.js";
+import { analyzeIndexes, dropIndexes, LOCK_WAIT_MS, renameWithIndexes, syncIndexes } from "./indexer.js";
 
 /** How a collection's vectors are made; stored with it, and compared by later loads and by every search. */
 export interface Embedding {
@@ -29,8 +31,8 @@ export interface WriterOptions {
   readonly embedding: Embedding;
   /** Build a new collection beside the old one, and swap them at the end. */
   readonly replace: boolean;
-  /** Paths that guards fix: they get an index, so that a guarded search reads its own part only. */
-  readonly indexPaths: readonly string[];
+  /** Indexes that the tools need; those whose columns no record has are left out. */
+  readonly indexes: readonly IndexSpec[];
 }
 
 /** A record with its vector, ready to be stored. */
@@ -40,8 +42,6 @@ export interface EmbeddedRecord extends LoadRecord {
 
 /** Columns that SQLite's tables can have, less the two of our own. */
 const MAX_PATHS = 1990;
-/** Milliseconds to wait for another process that reads or writes the file. */
-const LOCK_WAIT_MS = 10_000;
 /** Larger than SQLite's default: a row with its vector stays on one page. */
 const PAGE_BYTES = 16_384;
 
@@ -103,25 +103,21 @@ export class Writer {
     return write.immediate();
   }
 
-  /** Finishes: the new collection replaces the old one, indexes and statistics are made. */
+  /** Finishes: indexes and statistics are made, and then the new collection replaces the old one. */
   finish(): void {
-    const { collection, replace } = this.#options;
-    const finish = this.#db.transaction(() => {
-      if (replace) {
-        dropTables(this.#db, collection);
-        for (const part of PARTS) {
-          this.#db.exec(`ALTER TABLE ${tableName(this.#target, part)} RENAME TO ${tableName(collection, part)}`);
-        }
-        saveCollection(this.#db, this.#options);
-      }
-      for (const path of this.#options.indexPaths) {
-        if (!this.#columns.includes(path)) continue;
-        const index = `"${escapeName(collection, "fields").replaceAll('"', '""')}:${columnName(path).slice(1)}`;
-        this.#db.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${tableName(collection, "fields")}(${columnName(path)})`);
-      }
+    const { collection, replace, indexes } = this.#options;
+    this.#db.transaction(() => syncIndexes(this.#db, this.#target, indexes)).immediate();
+    if (replace) this.#db.transaction(() => this.#swap()).immediate();
+    analyzeIndexes(this.#db, collection);
+  }
+
+  #swap(): void {
+    const { collection } = this.#options;
+    dropTables(this.#db, collection);
+    renameWithIndexes(this.#db, this.#target, collection, () => {
+      for (const part of PARTS) this.#db.exec(`ALTER TABLE ${tableName(this.#target, part)} RENAME TO ${tableName(collection, part)}`);
     });
-    finish.immediate();
-    this.#db.exec("ANALYZE");
+    saveCollection(this.#db, this.#options);
   }
 
   /** Ends without a result: a collection that was to replace another one, or a new one without rows, is removed. */
@@ -250,6 +246,7 @@ function saveCollection(db: Database.Database, { collection, embedding }: Writer
 }
 
 function dropTables(db: Database.Database, collection: string): void {
+  dropIndexes(db, collection);
   for (const part of PARTS) db.exec(`DROP TABLE IF EXISTS ${tableName(collection, part)}`);
 }
 

@@ -96,6 +96,7 @@ export const CODES = defineCodes({
   TS0252: { severity: ["error", "warning"], title: "setting of a provider missing", message: "{what} needs config.{key}", help: "write it under config, a secret as a reference to the environment" },
   TS0253: { severity: ["error", "warning"], title: "audit not in force", message: "observability.audit: {detail}", help: "write what the sink needs, or set enabled: false" },
   TS0254: { severity: "error", title: "embedding space has moved", message: "{detail}", help: "find out what changed in the provider, the model or its settings; when the collection was embedded anew, run `toolsrv lock {file} --embedding --write`" },
+  TS0255: { severity: "info", title: "no index for a filter", message: "collection '{collection}' has no index on {fields}: every row is compared", help: "run `toolsrv load {file} --connection {connection} --collection {collection} --reindex`" },
   TS0260: { severity: "error", title: "signature that proves nothing", message: "{key}.algorithms has '{algorithm}', which does not prove who the issuer is", help: "name algorithms in which only the issuer can sign: {known}" },
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
   TS0262: { severity: "error", title: "enterprise profile not met", message: "enterprise hardening: profiles.enterprise.{key} is not met by {tools}", help: "VE002 and VE003 say what to change in each tool; the profile itself is set under profiles.enterprise.security.hardening" },

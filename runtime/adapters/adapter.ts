@@ -81,6 +81,8 @@ export interface CollectionInfo {
   readonly fields: readonly FieldInfo[];
   /** The space of its vectors, where the store has recorded one. */
   readonly space?: string;
+  /** What an index can be made of, and the indexes there are, each as its columns in order; absent where a store does not say. */
+  readonly indexing?: { readonly columns: readonly string[]; readonly indexes: readonly (readonly string[])[] };
 }
 
 /**

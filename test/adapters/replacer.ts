@@ -14,7 +14,7 @@ let stop = false;
 process.stdin.on("end", () => (stop = true)).resume();
 
 for (const [round, collection] of ["things", "others"].entries()) {
-  const writer = await Writer.open({ file, collection, embedding: { embeddedBy: "local/test", dims: 32, text: "" }, replace: false, indexPaths: ["tenant"] });
+  const writer = await Writer.open({ file, collection, embedding: { embeddedBy: "local/test", dims: 32, text: "" }, replace: false, indexes: [["tenant"]] });
   writer.write(Array.from({ length: Number(rows) }, (_, n) => {
     const tenant = (n + round) % 2 === 0 ? "acme" : "globex";
     return { id: `r${n}`, record: { tenant, n }, text: `red ${n % 7}`, vector: vectors[n % 3] ?? new Float32Array(32) };

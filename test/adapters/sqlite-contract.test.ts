@@ -1,9 +1,11 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { compareText, evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
+import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
+import { instantPath, listPath } from "../../runtime/adapters/sqlite/layout.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { suite } from "../lib/suite.js";
-import { conditions, filters, payloads } from "./random.js";
+import { conditions, filters, PATHS, payloads } from "./random.js";
 import { DIMS, MODEL, never, record, scratch, storeOf } from "./store.js";
 
 const test = suite("adapters/sqlite contract");
@@ -15,6 +17,7 @@ interface Case {
   readonly filters: readonly Filter[];
   readonly query: string;
   readonly limit: number;
+  readonly isIndexed: boolean;
 }
 
 const cases: fc.Arbitrary<Case> = fc.record({
@@ -22,15 +25,19 @@ const cases: fc.Arbitrary<Case> = fc.record({
   filters: fc.array(fc.oneof(filters, conditions), { minLength: FILTERS_PER_STORE, maxLength: FILTERS_PER_STORE }),
   query: fc.constantFrom("red fox", "abc", "straße", "!!!", "🦊"),
   limit: fc.integer({ min: 1, max: 40 }),
+  isIndexed: fc.boolean(),
 });
 
-/** Runs a check over many random stores; each store is written once and asked with many filters. */
+/** An index of every path that records have, alone and behind another one, of its instants and of its lists. */
+const INDEXES: readonly IndexSpec[] = PATHS.flatMap((path) => [[path], ["kind", path], [instantPath(path)], [listPath(path)], [listPath(instantPath(path))]]);
+
+/** Runs a check over many random stores, with and without indexes; each store is written once and asked with many filters. */
 async function overStores(check: (store: Awaited<ReturnType<typeof storeOf>>, rows: readonly Row[], one: Case) => Promise<void>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(cases, async (one) => {
       const { folder, remove } = scratch();
       const records = one.rows.map((payload, index) => record(`r${index % 7}-${index}`, payload));
-      const store = await storeOf(folder, records);
+      const store = await storeOf(folder, records, "things", one.isIndexed ? INDEXES : []);
       try {
         // What JSON keeps of a record is the record: -0 is 0.
         await check(store, records.map(({ id, record: payload }) => ({ ...(JSON.parse(JSON.stringify(payload)) as Row), _id: id })), one);

@@ -177,7 +177,7 @@ test("describe names types, nulls and indexes from all records", async () => {
     { n: 1, f: 1.5, s: "a", b: true, d: "2024-01-02", tags: ["x"], deep: { Key: "v" }, mixed: 1, gone: null },
     { n: 2, f: 2, s: "b", b: false, d: "2024-05-06T10:00:00Z", tags: [], deep: { Key: "w" }, mixed: "x", gone: null },
   ];
-  await fill(own.folder, rows.map((row, index) => record(String(index), row)), "typed", ["s", "deep.Key"]);
+  await fill(own.folder, rows.map((row, index) => record(String(index), row)), "typed", [["s"], ["deep.Key"]]);
   const store = await sqlite.open({ path: "store.db" }, { base: own.folder });
   const info = await store.describe("typed", never);
   assert.deepEqual([info?.count, info?.dims, info?.sparse], [2, DIMS, true]);

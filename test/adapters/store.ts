@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoadRecord } from "../../generator/load/convert.js";
 import { Writer } from "../../generator/load/writer.js";
+import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { adapter as sqlite } from "../../runtime/adapters/sqlite/index.js";
 import type { Row } from "../../runtime/abi/filter.js";
@@ -25,14 +26,14 @@ export function record(id: string, payload: Row, text = JSON.stringify(payload))
 }
 
 /** Fills one collection and opens the file as the server would. */
-export async function storeOf(folder: string, records: readonly LoadRecord[], collection = "things"): Promise<Adapter> {
-  await fill(folder, records, collection);
+export async function storeOf(folder: string, records: readonly LoadRecord[], collection = "things", indexes: readonly IndexSpec[] = []): Promise<Adapter> {
+  await fill(folder, records, collection, indexes);
   return sqlite.open({ path: "store.db" }, { base: folder });
 }
 
-export async function fill(folder: string, records: readonly LoadRecord[], collection = "things", indexPaths: readonly string[] = []): Promise<void> {
+export async function fill(folder: string, records: readonly LoadRecord[], collection = "things", indexes: readonly IndexSpec[] = []): Promise<void> {
   const embedding = { embeddedBy: MODEL, dims: DIMS, text: "" };
-  const writer = await Writer.open({ file: join(folder, "store.db"), collection, embedding, replace: false, indexPaths });
+  const writer = await Writer.open({ file: join(folder, "store.db"), collection, embedding, replace: false, indexes });
   try {
     writer.write(records.map((one) => ({ ...one, vector: hashText(one.text, DIMS) })));
     writer.finish();

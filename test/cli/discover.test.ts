@@ -66,7 +66,7 @@ test("a catalog that restricts every tool by the field gets no advice about it",
 
 test("50 collections of 200 fields take less than 5 s of processor time", async () => {
   const file = join(folder, "wide.db");
-  const writer = await Writer.open({ file, collection: "wide", embedding: { embeddedBy: "local/hashing-256", dims: 256, text: "" }, replace: false, indexPaths: [] });
+  const writer = await Writer.open({ file, collection: "wide", embedding: { embeddedBy: "local/hashing-256", dims: 256, text: "" }, replace: false, indexes: [] });
   const fields = Array.from({ length: 200 }, (_, n) => `field_${n}`);
   writer.write(Array.from({ length: 200 }, (_, row) => ({ id: `r${row}`, text: "", vector: new Float32Array(256).fill(1 / 16), record: Object.fromEntries(fields.map((field, n) => [field, n % 2 === 0 ? `v${row}` : row * n])) })));
   writer.finish();

@@ -383,13 +383,13 @@ function leftovers(folder: string): readonly unknown[] {
   }
 }
 
-test("the paths of guards get an index", () =>
+test("the fields of guards and parameters get an index", () =>
   inProject(async ({ folder, write, load }) => {
     write("a.jsonl", '{"owner":"me"}\n{"owner":"you"}\n');
     await load("a.jsonl");
     const db = new Database(join(folder, "data/store.db"));
     const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT count(*) FROM "things/fields" f WHERE f."owner" = ?`).all("me") as { detail: string }[];
-    assert.match(plan.map(({ detail }) => detail).join(), /INDEX things\/fields:owner/);
+    assert.match(plan.map(({ detail }) => detail).join(), /INDEX things\/fields:owner,@id/);
     db.close();
   }));
 

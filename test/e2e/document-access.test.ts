@@ -122,7 +122,7 @@ const rows: readonly Json[] = fc.sample(ROW, { numRuns: ROWS, seed: 20261122 }).
 const engines: { readonly access: Access; readonly engine: Engine }[] = [];
 
 test.before(async () => {
-  const writer = await Writer.open({ file: join(folder, "docs.db"), collection: "docs", embedding: { embeddedBy: "local/hashing-256", dims: 256, text: "title" }, replace: false, indexPaths: ["org"] });
+  const writer = await Writer.open({ file: join(folder, "docs.db"), collection: "docs", embedding: { embeddedBy: "local/hashing-256", dims: 256, text: "title" }, replace: false, indexes: [["org"]] });
   writer.write(rows.map(({ _id, ...record }) => ({ id: String(_id), record, text: String(record["title"]), vector: hashText(String(record["title"]), 256) })));
   writer.finish();
   writer.close();

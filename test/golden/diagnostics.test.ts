@@ -39,6 +39,7 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   TS0703: "about scenarios, not a catalog: test/eval/scenarios.test.ts",
   VB2017: "only a store can tell: test/phases/live.test.ts",
   TS0254: "only a provider can tell: test/embed/space.test.ts",
+  TS0255: "only a store can tell: test/load/indexes.test.ts",
   VB2018: "only a store can tell: test/phases/live.test.ts",
   VB2026: "only a store can tell: test/phases/live.test.ts",
   VB4003: "only a store can tell: test/phases/live.test.ts",

@@ -10,7 +10,7 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("load/writer");
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
-const options = (file: string): WriterOptions => ({ file, collection: "things", embedding: { embeddedBy: MODEL, dims: DIMS, text: "" }, replace: false, indexPaths: [] });
+const options = (file: string): WriterOptions => ({ file, collection: "things", embedding: { embeddedBy: MODEL, dims: DIMS, text: "" }, replace: false, indexes: [] });
 const one = { ...record("1", { a: 1 }), vector: hashText("x", DIMS) };
 
 test("a new database and its journals are readable by their owner alone, whatever the umask", async () => {

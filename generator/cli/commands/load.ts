@@ -29,12 +29,15 @@ interface LoadOptions {
 const MAX_SHOWN = 20;
 
 export const run: CommandModule["run"] = async (invocation, io) => {
-  const wanted = readOptions(invocation);
+  const isReindex = readReindex(invocation);
+  const wanted = isReindex ? null : readOptions(invocation);
   const catalog = await openCatalog(invocation, io);
   if (catalog === null) return EXIT.USAGE;
-  if (wanted.source !== "-" && !(await io.host.exists(resolve(io.cwd, wanted.source)))) throw new UsageError(`there is no file '${wanted.source}'`);
+  if (wanted !== null && wanted.source !== "-" && !(await io.host.exists(resolve(io.cwd, wanted.source)))) throw new UsageError(`there is no file '${wanted.source}'`);
   try {
-    return await load(wanted, loadTarget(await filled(catalog), wanted.connection, wanted.collection, catalog.base), io);
+    const { connection, collection } = namesOf(invocation);
+    const target = loadTarget(await filled(catalog), connection, collection, catalog.base);
+    return await (wanted === null ? reindex(collection, target, io) : load(wanted, target, io));
   } catch (error) {
     const problem = await problemOf(error);
     if (problem === null) throw error;
@@ -51,13 +54,31 @@ async function filled({ compiled, env }: OpenedCatalog): Promise<Compiled> {
   return { ...compiled, plans: { ...plans, connections, embeddings } };
 }
 
-function readOptions({ args, options }: Invocation): LoadOptions {
+function namesOf({ options }: Invocation): Pick<LoadOptions, "connection" | "collection"> {
+  const text = (name: string): string => (typeof options[name] === "string" ? options[name] : "");
+  return { connection: text("connection"), collection: text("collection") };
+}
+
+/** Options that say how records are read, which --reindex does not. */
+const OF_RECORDS = ["id", "text", "snake-case", "types", "replace"];
+
+/** Whether only indexes are made. @throws UsageError for words that say both. */
+function readReindex({ args, options }: Invocation): boolean {
+  const isReindex = options["reindex"] === true;
+  if (!isReindex && args[1] === undefined) throw new UsageError("give the FILE to load, or --reindex");
+  if (isReindex && args[1] !== undefined) throw new UsageError("--reindex takes no FILE: a load makes the indexes by itself");
+  const other = isReindex ? OF_RECORDS.find((name) => options[name] !== undefined && options[name] !== false) : undefined;
+  if (other !== undefined) throw new UsageError(`--reindex loads no records, so --${other} has no meaning`);
+  return isReindex;
+}
+
+function readOptions(invocation: Invocation): LoadOptions {
+  const { args, options } = invocation;
   const text = (name: string): string | null => (typeof options[name] === "string" ? options[name] : null);
   const source = args[1] ?? "";
   if (source !== "-" && formatOf(source) === null) throw new UsageError(`'${source}' is not a .jsonl, .json or .csv file; give '-' to read standard input`);
   return {
-    connection: text("connection") ?? "",
-    collection: text("collection") ?? "",
+    ...namesOf(invocation),
     source,
     id: text("id"),
     text: readPaths("text", text("text")),
@@ -84,6 +105,16 @@ function readTypes(text: string): ReadonlyMap<string, LoadType> {
   return types;
 }
 
+/** Indexes without records: after the catalog has changed. */
+async function reindex(collection: string, { file, path, indexes }: LoadTarget, io: Io): Promise<number> {
+  const { reindexFile } = await import("../../load/indexer.js");
+  const startedMs = io.host.monotonic();
+  const { made, dropped, kept } = await reindexFile({ file, name: path }, collection, indexes);
+  const shown = (keys: readonly string[], what: string): string => `${keys.length} ${what}${keys.length === 0 ? "" : ` (${keys.join("; ")})`}`;
+  io.stdout.write(`indexes of collection ${collection} in ${path}: ${shown(made, "made")}, ${shown(dropped, "dropped")}, ${shown(kept, "kept")}, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s\n`);
+  return EXIT.OK;
+}
+
 async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<number> {
   const [{ openEmbedder }, { measureSpace, movedSpace }, { Writer }, { loadRecords }, { isCollectionName }] = await Promise.all([
     import("../../../runtime/embed/table.js"), import("../../../runtime/embed/space.js"), import("../../load/writer.js"), import("../../load/load.js"), import("../../../runtime/adapters/sqlite/layout.js"),
@@ -98,7 +129,7 @@ async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<nu
   const dims = embedder.dims ?? (await embedder.embed(["dimensions"], io.signal))[0]?.length ?? 0;
   const embeddedBy = `${embedder.provider}/${embedder.model}`;
   const writer = await Writer.open({
-    file: target.file, collection: wanted.collection, replace: wanted.replace, indexPaths: target.indexPaths,
+    file: target.file, collection: wanted.collection, replace: wanted.replace, indexes: target.indexes,
     embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "", space },
   });
   let finished = false;

@@ -5,10 +5,11 @@ import type { Json } from "../../../runtime/abi/plan.js";
 import { fill, missingNames, type Env } from "../../../runtime/abi/references.js";
 import { clashOf } from "../../../runtime/abi/projects.js";
 import type { Adapter, CollectionInfo, OpenOptions } from "../../../runtime/adapters/adapter.js";
-import type { LiveConnection, LiveEmbedding } from "../../3-check/live.js";
+import type { LiveConnection, LiveEmbedding, MissingIndex } from "../../3-check/live.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { createReporter, distinct, hasErrors, locateAll, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
+import { missingIndexes, wantedIndexes } from "../../load/indexes.js";
 import { FORMATS, printDiagnostics, printDocument, wantsColor, type Format } from "../../printers/print.js";
 import { together } from "../../projects.js";
 import { openStore } from "../../schema/open-store.js";
@@ -123,7 +124,7 @@ async function policyDiagnostics({ options }: Invocation, { resolved }: Compilat
 }
 
 /** The diagnostics with what the stores say; those of the catalog, the profile and the policies stay. */
-async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved }: Compilation, catalog: SourceFile, env: Env, io: Io): Promise<readonly Diagnostic[]> {
+async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved, value: compiled }: Compilation, catalog: SourceFile, env: Env, io: Io): Promise<readonly Diagnostic[]> {
   const embed = options["live-embed"] === true;
   if ((options["live"] !== true && !embed) || resolved === null) return offline;
   const live = await import("../../3-check/live.js");
@@ -137,6 +138,7 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const { movedSpace } = await import("../../../runtime/embed/space.js");
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter, movedSpace);
+  if (compiled !== null) live.reportIndexes(resolved, connections.flatMap((answer) => indexesOf(answer, compiled.plans)), reporter);
   return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
 }
 
@@ -165,6 +167,15 @@ async function askStore(connection: ResolvedConnection, collections: ReadonlySet
   } finally {
     await adapter?.close();
   }
+}
+
+/** The indexes that the tools need and a store does not have. */
+function indexesOf({ name: connection, collections }: LiveConnection, plans: Plans): readonly MissingIndex[] {
+  return [...collections].flatMap(([collection, info]) => {
+    if (info?.indexing === undefined) return [];
+    const missing = missingIndexes(wantedIndexes(plans, connection, collection), info.indexing);
+    return missing.map(({ tool, spec }): MissingIndex => ({ tool, connection, collection, fields: spec.map((column) => `'${column}'`).join(" and ") }));
+  });
 }
 
 async function askEmbedder(embedding: ResolvedEmbedding, base: string, signal: AbortSignal): Promise<LiveEmbedding> {

@@ -2,7 +2,8 @@
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
 import type { Statements } from "./database.js";
-import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isRecordPath, pathOfColumn, SPACES_TABLE, tableName } from "./layout.js";
+import { type FoundIndex, readIndexes } from "./indexes.js";
+import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isListIndexPath, isListPath, isRecordPath, listIndexPath, pathOfColumn, SPACES_TABLE, tableName } from "./layout.js";
 
 /** A collection as searches need it. */
 export interface Collection {
@@ -59,7 +60,8 @@ export class Collections {
 
   #paths(name: string): ReadonlySet<string> {
     const columns = this.#statements.get("SELECT name FROM pragma_table_info(?)").pluck().all(escapeName(name, "fields")) as string[];
-    return new Set(columns.filter((column) => !column.startsWith("@")).map(pathOfColumn));
+    const lists = this.#indexes(name).flatMap(({ spec: [path = ""], isCurrent }) => (isCurrent && isListPath(path) ? [listIndexPath(path.slice(0, -2))] : []));
+    return new Set([...columns.filter((column) => !column.startsWith("@")).map(pathOfColumn), ...lists]);
   }
 
   /** Typed description: what share of the values has which type, over all records. */
@@ -67,13 +69,14 @@ export class Collections {
     const paths = [...collection.paths].filter(isRecordPath).sort();
     const table = tableName(collection.name, "fields");
     const count = this.#statements.get(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-    const indexed = this.#indexed(collection.name);
+    const indexes = this.#indexes(collection.name).filter(({ isCurrent }) => isCurrent).map(({ spec }) => spec);
+    const indexed = new Set(indexes.flat().map((path) => path.replace(/(\[\]|@)+$/, "")));
     const counts = this.#countTypes(table, paths, collection.paths);
     const fields = paths.map((path, index): FieldInfo => {
       const own = counts[index] as TypeCounts;
       return { path, dtype: dtypeOf(own), nullable: own.present < count, indexed: indexed.has(path) };
     });
-    return { name: collection.name, dims: collection.dims, count, sparse: true, embeddedBy: collection.embeddedBy, ...this.#space(collection.name), fields };
+    return { name: collection.name, dims: collection.dims, count, sparse: true, embeddedBy: collection.embeddedBy, ...this.#space(collection.name), fields, indexing: { columns: [...collection.paths].filter((path) => !isListIndexPath(path)).sort(), indexes } };
   }
 
   /** What sorts of values each path has, in one pass over the table for all of them: a pass a path would cost more than everything else. */
@@ -96,9 +99,8 @@ export class Collections {
     }));
   }
 
-  #indexed(name: string): ReadonlySet<string> {
-    const sql = `SELECT i.name FROM pragma_index_list(?) l JOIN pragma_index_info(l.name) i WHERE l.origin = 'c' AND i.seqno = 0`;
-    return new Set((this.#statements.get(sql).pluck().all(escapeName(name, "fields")) as string[]).map(pathOfColumn));
+  #indexes(name: string): readonly FoundIndex[] {
+    return readIndexes((sql, params) => this.#statements.once(sql).all(...params), name);
   }
 }
 

@@ -7,7 +7,8 @@ import { BackendError } from "../../abi/errors.js";
 import { comparesInstants, type Condition, type Filter, idOperand, instantKeys, isIdPath, type Operand, type Scalar, toList } from "../../abi/filter.js";
 import { parseLike, likeProblem } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
-import { columnName, encodeWord, FALSE, instantPath, isColumnPath, listPath, NULL, tableName, TRUE } from "./layout.js";
+import { listTableName, listValue } from "./indexes.js";
+import { columnName, encodeWord, FALSE, instantPath, isColumnPath, listIndexPath, listPath, NULL, tableName, TRUE } from "./layout.js";
 
 export type SqlValue = string | number;
 
@@ -51,7 +52,7 @@ export function compileFilter(filter: Filter, target: FilterTarget = { collectio
   if ("and" in filter) return combine("AND", filter.and.map((part) => compileFilter(part, target)), EVERYTHING);
   if ("or" in filter) return combine("OR", filter.or.map((part) => compileFilter(part, target)), NOTHING);
   if (isIdPath(filter.path)) {
-    return compileCondition({ scalar: ID_COLUMN, list: null }, { ...filter, value: idOperand(filter.op, filter.value) }, target);
+    return compileCondition({ scalar: ID_COLUMN, list: null, listTable: null }, { ...filter, value: idOperand(filter.op, filter.value) }, target);
   }
   if (!isColumnPath(filter.path)) throw new BackendError("unsupported", "sqlite", `sqlite cannot filter on the path '${filter.path}'`);
   return comparesInstants(filter)
@@ -65,10 +66,11 @@ export function comparesTexts(filter: Filter): boolean {
   return "or" in filter ? filter.or.some(comparesTexts) : filter.op === "like" || filter.op === "text_match";
 }
 
-function columnsOf(path: string, { paths }: FilterTarget): Columns {
+function columnsOf(path: string, { collection, paths }: FilterTarget): Columns {
   const has = (name: string): boolean => paths === null || paths.has(name);
   const lists = listPath(path);
-  return { scalar: has(path) ? `f.${columnName(path)}` : "NULL", list: has(lists) ? `f.${columnName(lists)}` : null };
+  const isIndexed = paths?.has(listIndexPath(path)) === true;
+  return { scalar: has(path) ? `f.${columnName(path)}` : "NULL", list: has(lists) ? `f.${columnName(lists)}` : null, listTable: isIndexed ? listTableName(collection, lists) : null };
 }
 
 /** Where the values of a path are. */
@@ -76,6 +78,8 @@ interface Columns {
   readonly scalar: string;
   /** `null` when no record has a list there. */
   readonly list: string | null;
+  /** The table with the values of the lists; `null` when there is none. */
+  readonly listTable: string | null;
 }
 
 function combine(word: "AND" | "OR", parts: readonly Sql[], empty: Sql): Sql {
@@ -108,7 +112,7 @@ function compileCondition(columns: Columns, condition: Condition, target: Filter
       return { sql: `${column} ${value === false ? "IS NOT" : "="} ${NULL}`, params: [] };
     case "contains_any":
     case "contains_all":
-      return contains(columns.list, op, toList(value));
+      return contains(columns, op, toList(value));
     case "like":
       return typeof value === "string" ? like(column, value) : NOTHING;
     case "text_match":
@@ -152,11 +156,11 @@ function order(column: string, op: keyof typeof OPERATORS, value: Operand): Sql 
   return NOTHING;
 }
 
-function among({ scalar, list }: Columns, values: readonly Scalar[]): Sql {
+function among({ scalar, ...lists }: Columns, values: readonly Scalar[]): Sql {
   if (values.length === 0) return NOTHING;
   const direct = scalarAmong(scalar, values);
-  if (list === null) return direct;
-  const listed = listHas(list, values);
+  if (lists.list === null) return direct;
+  const listed = listHas(lists, lists.list, values);
   return { sql: `${direct.sql} OR ${listed.sql}`, params: [...direct.params, ...listed.params] };
 }
 
@@ -172,11 +176,10 @@ function scalarAmong(column: string, values: readonly Scalar[]): Sql {
 }
 
 /** True when the list has one of the values in it. The operands are passed as JSON, so that types compare. */
-function listHas(list: string, values: readonly Scalar[]): Sql {
-  return {
-    sql: `(${list} IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${list}) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`,
-    params: [JSON.stringify(values)],
-  };
+function listHas({ listTable }: Pick<Columns, "listTable">, list: string, values: readonly Scalar[]): Sql {
+  const params = [JSON.stringify(values)];
+  if (listTable !== null) return { sql: `f."@row" IN (SELECT "@row" FROM ${listTable} WHERE "value" IN (SELECT ${listValue("o")} FROM json_each(?) o))`, params };
+  return { sql: `(${list} IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${list}) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`, params };
 }
 
 /** Two elements of json_each are the same JSON scalar; integers and reals are both numbers. */
@@ -184,13 +187,17 @@ function sameJson(a: string, b: string): string {
   return `${a}.type NOT IN ('array', 'object') AND replace(${a}.type, 'integer', 'real') = replace(${b}.type, 'integer', 'real') AND ${a}.value IS ${b}.value`;
 }
 
-function contains(list: string | null, op: "contains_any" | "contains_all", values: readonly Scalar[]): Sql {
-  if (values.length === 0 || list === null) return NOTHING;
-  if (op === "contains_any") return listHas(list, values);
-  return {
+function contains(columns: Columns, op: "contains_any" | "contains_all", values: readonly Scalar[]): Sql {
+  const { list } = columns;
+  const [first] = values;
+  if (first === undefined || list === null) return NOTHING;
+  if (op === "contains_any") return listHas(columns, list, values);
+  const all: Sql = {
     sql: `${list} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(?) o WHERE NOT EXISTS (SELECT 1 FROM json_each(${list}) e WHERE ${sameJson("e", "o")}))`,
     params: [JSON.stringify(values)],
   };
+  // The index finds the lists with the first value; the condition decides about them.
+  return columns.listTable === null ? all : combine("AND", [listHas(columns, list, [first]), all], EVERYTHING);
 }
 
 /**

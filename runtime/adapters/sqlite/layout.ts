@@ -49,11 +49,12 @@ export function pathOfColumn(column: string): string {
 }
 
 /** `^` marks a capital, because SQLite's names ignore case where JSON's keys don't. */
-function escapeCase(name: string): string {
+export function escapeCase(name: string): string {
   return name.replace(/[A-Z^]/g, (char) => `^${char.toLowerCase()}`);
 }
 
-function quoteName(name: string): string {
+/** A name of SQLite's, quoted. */
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
@@ -84,9 +85,18 @@ export function instantPath(path: string): string {
   return `${path}@`;
 }
 
+/** Stands among a collection's paths for the index of a path's lists (indexes.ts); it is no column. */
+export function listIndexPath(path: string): string {
+  return `${path}[=]`;
+}
+
+export function isListIndexPath(path: string): boolean {
+  return path.endsWith("[=]");
+}
+
 /** Whether a column's path is one that records have, and not one made for lists or instants. */
 export function isRecordPath(path: string): boolean {
-  return !isListPath(path) && !path.endsWith("@");
+  return !path.endsWith("]") && !path.endsWith("@");
 }
 
 /** Whether a column's path is that of lists. */

@@ -69,15 +69,16 @@ export function wordsSql(collection: string, text: string, filter: Filter | Sele
   };
 }
 
-/** The matching records in id order. */
+/** The matching records in id order. Records are read for the rows that are left, not for those that are sorted or skipped. */
 export function fetchSql({ collection, filter, limit, offset }: Omit<FetchRequest, "filter"> & { readonly filter: Filter | SelectedRows | null }, paths: Paths): Statement {
   const where = whereSql(filter, collection, paths);
   return {
     sql: lines(
-      `SELECT f."@id" AS "id", r."record"`,
-      `FROM ${tableName(collection, "fields")} f JOIN ${tableName(collection, "records")} r ON r."@row" = f."@row"`,
+      `SELECT n."id", r."record"`,
+      `FROM (SELECT f."@row" AS "row", f."@id" AS "id" FROM ${tableName(collection, "fields")} f`,
       where !== null && `WHERE ${where.sql}`,
-      `ORDER BY f."@id" LIMIT ? OFFSET ?`,
+      `ORDER BY f."@id" LIMIT ? OFFSET ?) n JOIN ${tableName(collection, "records")} r ON r."@row" = n."row"`,
+      `ORDER BY n."id"`,
     ),
     params: [...(where?.params ?? []), limit, offset],
   };
