@@ -1,16 +1,20 @@
 /**
  * Blocks: texts of steps of one run that came together, compressed as one. One compression of many texts takes a fifth
- * of the time of one each, and makes half the bytes. A block is gzip of lines, one a step: JSON has no line feed of its
- * own. It never holds two runs, so that a deleted run takes its blocks along.
+ * of the time of one each, and makes half the bytes. A block is lines, one a step: JSON has no line feed of its own. It
+ * never holds two runs, so that a deleted run takes its blocks along.
  */
-import { gunzipSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
+import { settledPayload } from "./deferred.js";
 import type { Incoming } from "./model.js";
 
 /** Characters of one block, about: what is read to get one of its texts. */
 export const BLOCK_CHARS = 64 * 1024;
 
-/** The fastest levels take the same time; this is the smaller one. */
-const LEVEL = 2;
+/** First byte of a block: Brotli follows. Blocks of earlier releases are gzip, which begins with another one. */
+const BROTLI = 1;
+const GZIP = 0x1f;
+/** Half the time of the fastest gzip, and fewer bytes. */
+const LEVEL = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 };
 
 /** What a step shows beside its payload and its columns. */
 export interface Details {
@@ -19,20 +23,46 @@ export interface Details {
   readonly attributes: string | null;
 }
 
-/** The lines as gzip; none of them may have a line feed. */
-export function packLines(lines: readonly string[]): Uint8Array {
-  return gzipSync(lines.join("\n"), { level: LEVEL });
+/** A line of a block in parts that follow each other. Joined as texts they would all be copied once more. */
+export type Line = readonly string[];
+
+const LINE_FEED = 10;
+/** Longest form of a character (a unit of UTF-16) in UTF-8. */
+const MAX_CHAR_BYTES = 3;
+
+/** Makes blocks; it has memory of its own, so that most blocks need none. */
+export class LinePacker {
+  readonly #bytes = Buffer.allocUnsafeSlow(BLOCK_CHARS * 2 * MAX_CHAR_BYTES);
+
+  /** The lines, `chars` long together, as one block; none of them may have a line feed. */
+  pack(lines: readonly Line[], chars: number): Uint8Array {
+    const most = chars * MAX_CHAR_BYTES + lines.length;
+    const bytes = most <= this.#bytes.byteLength ? this.#bytes : Buffer.allocUnsafeSlow(most);
+    let at = 0;
+    for (const [index, line] of lines.entries()) {
+      if (index > 0) bytes[at++] = LINE_FEED;
+      for (const part of line) at += bytes.write(part, at, "utf8");
+    }
+    const packed = brotliCompressSync(bytes.subarray(0, at), { params: LEVEL });
+    const block = new Uint8Array(packed.byteLength + 1);
+    block[0] = BROTLI;
+    block.set(packed, 1);
+    return block;
+  }
 }
 
-/** @throws Error when the bytes are not what `packLines` made */
+/** @throws Error when the bytes are not what this or an earlier release packed */
 export function unpackLines(data: Uint8Array): readonly string[] {
-  return gunzipSync(data).toString("utf8").split("\n");
+  if (data[0] !== BROTLI && data[0] !== GZIP) throw new Error(`a block begins with the byte ${data[0] ?? "nothing"}`);
+  return (data[0] === BROTLI ? brotliDecompressSync(data.subarray(1)) : gunzipSync(data)).toString("utf8").split("\n");
 }
 
 /** Summary and attributes as one line: JSON text has no tab. */
-export function detailLine({ summary, attributes }: Details): string {
-  return `${JSON.stringify(summary)}\t${attributes ?? ""}`;
+export function detailLine({ summary, attributes }: Details): Line {
+  return [JSON.stringify(summary), "\t", attributes ?? ""];
 }
+
+export const charsOf = (line: Line): number => line.reduce((sum, part) => sum + part.length, 0);
 
 /** @throws Error when the line is not what `detailLine` made */
 export function readDetailLine(line: string): Details {
@@ -49,16 +79,17 @@ export class Block {
   constructor(
     /** Steps of the block. */
     readonly count: number,
-    /** `packLines` of their payloads, "" for a step without one; `null` when there are none or they are stored one by one. */
+    /** Their payloads by a `LinePacker`, "" for a step without one; `null` when there are none or they are stored one by one. */
     readonly payloads: Uint8Array | null,
-    /** `packLines` of their details; `null` when these are not in the block. */
+    /** Their details by a `LinePacker`; `null` when these are not in the block. */
     readonly details: Uint8Array | null,
   ) {}
 
   payload(line: number): string | null {
     if (this.payloads === null) return null;
     this.#payloads ??= unpackLines(this.payloads);
-    return this.#payloads[line] || null;
+    const text = this.#payloads[line] ?? "";
+    return text === "" ? null : settledPayload(text);
   }
 
   detail(line: number): Details | null {
@@ -76,7 +107,8 @@ export function hasPayload(event: Incoming): boolean {
 
 /** JSON text of the payload of an event, wherever it is. */
 export function payloadOf({ payload, packed }: Incoming): string | null {
-  return payload ?? packed?.block.payload(packed.line) ?? null;
+  if (payload !== null) return settledPayload(payload);
+  return packed === null || packed.bytes === null ? null : packed.block.payload(packed.line);
 }
 
 /** Summary of an event, wherever it is. */

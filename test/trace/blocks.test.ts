@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import fc from "fast-check";
-import { detailsOf, hasPayload, payloadOf, summaryOf } from "../../runtime/trace/block.js";
+import { detailsOf, hasPayload, LinePacker, payloadOf, summaryOf, unpackLines } from "../../runtime/trace/block.js";
 import { decodeBatch, encodeBatch, joinBatches } from "../../runtime/trace/ingest/batch.js";
 import { whole } from "../../runtime/trace/ingest/event.js";
 import type { Incoming } from "../../runtime/trace/model.js";
@@ -39,7 +39,7 @@ function longRun(id: string, secret = "nothing"): Json[] {
 }
 
 /** Events on the way that they take from the intake to the recorder. */
-const packed = (...runs: readonly (readonly Json[])[]): Incoming[] => decodeBatch(joinBatches(runs.map((events) => encodeBatch(events.map(incoming), true))));
+const packed = (...runs: readonly (readonly Json[])[]): Incoming[] => decodeBatch(joinBatches(runs.map((events) => encodeBatch(events.map(incoming), new LinePacker()))));
 
 async function withStore(work: (store: LocalStore) => void | Promise<void>, options: Parameters<typeof openLocalStore>[1] = {}): Promise<void> {
   const directory = await temporaryDirectory();
@@ -91,7 +91,7 @@ test("texts come out of a packed batch as they went in, whatever they are", () =
   fc.assert(
     fc.property(fc.array(event, { maxLength: 40 }), (given) => {
       const events = given.map(({ root, payload: json, type, ...texts }, index): Incoming => ({ ...incoming({ run_id: `${index}`, event_type: "retry" }), ...texts, type, payload: type === 17 ? null : json, rootId: root }));
-      const read = decodeBatch(encodeBatch(events, true));
+      const read = decodeBatch(encodeBatch(events, new LinePacker()));
       assert.deepEqual(
         read.map((one) => ({ ...one, packed: null, summary: summaryOf(one), payload: payloadOf(one), attributes: detailsOf(one).attributes, has: hasPayload(one) })),
         events.map((one) => ({ ...one, has: one.payload !== null })),
@@ -103,7 +103,7 @@ test("texts come out of a packed batch as they went in, whatever they are", () =
 
 test("a block has texts of one run, and of senders that name it", () => {
   const unnamed = longRun("u").map(({ root_run_id: _, ...event }) => event);
-  const events = decodeBatch(encodeBatch([...longRun("a"), ...longRun("b"), ...unnamed].map(incoming), true));
+  const events = decodeBatch(encodeBatch([...longRun("a"), ...longRun("b"), ...unnamed].map(incoming), new LinePacker()));
   const blocks = new Map<unknown, Set<string | null>>();
   for (const { packed: place, rootId } of events) if (place !== null) blocks.set(place.block, (blocks.get(place.block) ?? new Set()).add(rootId));
   assert.deepEqual([...blocks.values()].map((roots) => [...roots]), [["a"], ["b"]]);
@@ -145,16 +145,20 @@ test("sizes of packed payloads add up to those of their blocks, about, and to th
 test("no byte of a deleted run stays in a block, and other runs are untouched", async () => {
   const directory = await temporaryDirectory();
   const store = openLocalStore(directory);
-  store.writer.write(packed(longRun("gone"), longRun("kept")));
+  store.writer.write(packed(longRun("gone", "FROBNICATE"), longRun("kept")));
   store.settle();
   const before = seen(store, "kept");
+  const blocks = [...rows(store.layout.payloads, "SELECT data FROM blocks ORDER BY block"), ...rows(store.layout.traces, "SELECT data FROM details ORDER BY block")].map((row) => row["data"] as Buffer);
+  assert.equal(blocks.length, 4);
   assert.ok(store.writer.deleteRun("gone"));
   store.settle();
   assert.deepEqual([count(store.layout.traces, "details"), count(store.layout.payloads, "blocks"), count(store.layout.traces, "events")], [1, 1, 2 * CALLS + 2]);
   assert.deepEqual({ ...(seen(store, "kept") as Json), total: null, found: null }, { ...(before as Json), total: null, found: null });
   store.close();
   const bytes = textOf(directory);
-  assert.deepEqual([bytes.split("\x1f\x8b\x08").length - 1, bytes.includes("gone-7")], [2, false]);
+  // The run that was written first has the first block of each file.
+  const held = blocks.map((data) => bytes.includes(data.toString("latin1")));
+  assert.deepEqual([held, bytes.includes("gone-7")], [[false, true, false, true], false]);
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -166,7 +170,7 @@ test("no byte of a deleted nested run stays in a block, and the rest of the bloc
   assert.equal(search(store, "xyzzyplugh").total, 1);
   const [block] = rows(store.layout.payloads, "SELECT data FROM blocks");
   const old = block?.["data"] as Buffer;
-  assert.ok(gunzipSync(old).includes("XYZZYPLUGH"));
+  assert.ok(unpackLines(old).some((line) => line.includes("XYZZYPLUGH")));
   const kept = journey(store, "r").filter((step) => step["run_id"] !== "r-7").map((step) => ({ ...step, payload_bytes: null }));
   assert.ok(store.writer.deleteRun("r-7"));
   store.settle();
@@ -266,6 +270,26 @@ test("a directory of the format before keeps its steps as they are, and takes bl
   store.writer.write(packed(longRun("new")));
   assert.deepEqual([count(layout.payloads, "payloads"), count(layout.payloads, "blocks"), journey(store, "new").length], [2 * CALLS + 2, 1, 2 * CALLS + 2]);
   store.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("blocks of the release before, which are gzip, read as they did", async () => {
+  const directory = await temporaryDirectory();
+  const first = openLocalStore(directory);
+  first.writer.write(packed(longRun("r")));
+  first.settle();
+  const before = seen(first, "r");
+  const { layout } = first;
+  first.close();
+  for (const [path, table, version] of [[layout.traces, "details", "; PRAGMA user_version = 12"], [layout.payloads, "blocks", ""]] as const) {
+    const db = new Database(path);
+    db.function("regzip", (data) => gzipSync(unpackLines(data as Buffer).join("\n")));
+    db.exec(`UPDATE ${table} SET data = regzip(data)${version}`);
+    db.close();
+  }
+  const second = openLocalStore(directory);
+  assert.deepEqual(seen(second, "r"), before);
+  second.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -7,6 +7,7 @@ import Database from "better-sqlite3";
 import { run } from "../../generator/cli/main.js";
 import { TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
 import { SETTINGS } from "../../runtime/trace/settings.js";
+import { LinePacker } from "../../runtime/trace/block.js";
 import { decodeBatch, encodeBatch } from "../../runtime/trace/ingest/batch.js";
 import { layoutOf } from "../../runtime/trace/store/sqlite/schema.js";
 import { memoryIo } from "../lib/io.js";
@@ -220,7 +221,7 @@ test("doctor names texts whose block is missing, and a block that no step refers
     const layout = layoutOf(join(directory, "data"));
     const store = openLocalStore(join(directory, "data"));
     const events = Array.from({ length: 30 }, (_, index) => incoming({ run_id: `b${index}`, root_run_id: "b", parent_run_id: "b", event_type: "tool_end", summary: "x".repeat(200), payload: { index } }));
-    store.writer.write(decodeBatch(encodeBatch(events, true)));
+    store.writer.write(decodeBatch(encodeBatch(events, new LinePacker())));
     store.close();
     assert.equal((await trace("doctor")).code, 0);
     const payloads = new Database(layout.payloads);

@@ -4,6 +4,7 @@ import { detailsOf, payloadOf } from "../../runtime/trace/block.js";
 import { Intake, type RawBody } from "../../runtime/trace/ingest/intake.js";
 import { decodeBatch } from "../../runtime/trace/ingest/batch.js";
 import { protobufField, ProtobufReader, ShortTexts } from "../../runtime/trace/ingest/otlp/protobuf.js";
+import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("trace intake");
@@ -82,6 +83,14 @@ test("a secret in a span is redacted wherever it is: as text, as a number, as by
     assert.ok(!text.includes(secret), where);
     assert.ok(text.includes("[REDACTED]"), where);
   }
+});
+
+test("ids and times are no texts: whatever their bytes look like, a span is stored without a closer look", () => {
+  const span = Buffer.concat([protobufField(1, "a@b.example-12345"), protobufField(2, "b@c.test"), protobufField(5, "chat")]);
+  const asked: string[] = [];
+  const facts = { isSuspect: false, concerns: (bytes: Buffer, from: number, to: number) => asked.push(bytes.toString("latin1", from, to)) === 0 };
+  spansOfProtobuf(protobufField(1, protobufField(2, protobufField(2, span))), undefined, facts);
+  assert.deepEqual([asked, facts.isSuspect], [["chat"], false]);
 });
 
 test("a span without a secret is stored as it came, long numbers and bytes too", () => {

@@ -1,8 +1,10 @@
 /** Secrets are taken out of every text of an event before it is queued. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { createIdSource } from "../../runtime/base/id-source.js";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
-import { createRedactor, type Detector } from "../../runtime/trace/ingest/redact.js";
+import { mayHoldSecret } from "../../runtime/trace/ingest/hints.js";
+import { createRedactor, DETECTOR_NAMES, type Detector } from "../../runtime/trace/ingest/redact.js";
 import type { Incoming } from "../../runtime/trace/model.js";
 import { resolveSettings } from "../../runtime/trace/settings.js";
 import { suite } from "../lib/suite.js";
@@ -70,6 +72,32 @@ test("an ordinary payload is passed without being parsed, and with escapes and n
     assert.match(clean, /REDACTED/);
     assert.doesNotMatch(clean, /4111|abcdefghij|eyJ|nabc/);
   }
+});
+
+test("whatever a detector takes out of a text is seen in its bytes first, as text and as JSON", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("sk-", "pk_", "rk-live", "AKIA", "ghp_", "ghs_", "github_pat_", "xoxb-", "AIza", "glpat-", "hf_", "-----BEGIN PRIVATE KEY-----", "eyJ", ".eyJ", ".", "@", "ada", "example.org", "4111 1111", "1111-1111", "4111111111111111", " ", "-", '"', "\\", "ü"),
+    fc.string({ unit: fc.constantFrom(..."abcxyzABCXYZ019_-"), minLength: 10, maxLength: 40 }),
+  );
+  const all = DETECTOR_NAMES.map((name) => redactor([], [name]));
+  let found = 0;
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join("")), (text) => {
+      for (const one of all) {
+        if (one?.text(text) === text) continue;
+        found += 1;
+        for (const bytes of [Buffer.from(text), Buffer.from(JSON.stringify(text))]) assert.equal(one?.concernsBytes(bytes), true, text);
+      }
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(found > 500, `${found} secrets`);
+});
+
+test("ordinary messages and attributes need no closer look", () => {
+  const given = { "gen_ai.request.model": "gpt-4o-mini-2024-07-18", content: "Résumé of 12 items; see https://example.org/a_b?c=1, due 2026-11-22 at 07:00 -- not later \"quoted\"\n" };
+  assert.equal(mayHoldSecret(Buffer.from(JSON.stringify(given))), false);
+  assert.equal(mayHoldSecret(Buffer.from("\\u0073k")), true, "an escape may be any character");
 });
 
 test("deeper than 60 levels a payload is replaced as a whole", () => {

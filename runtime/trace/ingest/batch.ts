@@ -3,7 +3,7 @@
  * would be most of the bytes, and writing and reading them most of the time. Batches can be put end to end.
  */
 import { deserialize, serialize } from "node:v8";
-import { Block } from "../block.js";
+import { Block, type LinePacker } from "../block.js";
 import type { Incoming, Packed } from "../model.js";
 import { type PackedEvents, packEvents } from "./pack.js";
 
@@ -25,9 +25,9 @@ interface Encoded {
 
 const UNPACKED: PackedEvents = { blocks: [], places: [] };
 
-/** The events as bytes, for `decodeBatch`. With `pack` the texts of a run are compressed together. */
-export function encodeBatch(events: readonly Incoming[], pack = false): Uint8Array {
-  const { blocks, places } = pack ? packEvents(events) : UNPACKED;
+/** The events as bytes, for `decodeBatch`. With a packer the texts of a run are compressed together. */
+export function encodeBatch(events: readonly Incoming[], packer: LinePacker | null = null): Uint8Array {
+  const { blocks, places } = packer === null ? UNPACKED : packEvents(events, packer);
   const values: Value[] = [];
   const numbers = new Int32Array(blocks.length === 0 ? 0 : events.length * PLACE).fill(-1);
   events.forEach((event, index) => {

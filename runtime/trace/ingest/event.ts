@@ -1,4 +1,5 @@
 /** Reads one event of the ingest endpoint: checks what was sent, fills in what may be left out, cuts what is too long. */
+import { beginning } from "../deferred.js";
 import { idProblem } from "../ids.js";
 import { EVENT_KINDS, eventKind, eventNumber, type Incoming } from "../model.js";
 import { parseTime } from "../time.js";
@@ -17,7 +18,8 @@ export const MAX_NAME = 200;
 export const MAX_ERROR = 10_000;
 const MAX_TAGS = 100;
 const MAX_GRAPH = 1_000_000;
-const PREVIEW = 200;
+/** Characters of a payload in the summary of an event without one of its own. */
+export const PREVIEW = 200;
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -143,8 +145,13 @@ function payloadOf(value: unknown): string | null {
 
 /** The summary of an event that came without one. */
 export function describe(name: string | null, error: string | null, payload: string | null): string {
-  const rest = error ?? (payload === null ? null : payload.length <= PREVIEW ? payload : `${payload.slice(0, PREVIEW)}…`);
-  return [name, rest].filter((part) => part !== null && part !== "").join(" ");
+  const rest = error ?? (payload === null ? null : shortened(payload));
+  return rest === null || rest === "" ? (name ?? "") : name === null || name === "" ? rest : `${name} ${rest}`;
+}
+
+function shortened(payload: string): string {
+  const { text, isAll } = beginning(payload, PREVIEW);
+  return isAll ? text : `${text}…`;
 }
 
 function cut(text: string | null, chars: number, clean: (text: string) => string): string | null {

@@ -5,6 +5,7 @@
  */
 import { createIdSource } from "../../base/id-source.js";
 import type { components } from "../api.types.gen.js";
+import { LinePacker } from "../block.js";
 import type { Incoming } from "../model.js";
 import { encodeBatch } from "./batch.js";
 import { type BodyProblem, bodyText, decodeBody, isProblem, mediaType, parseEntries, tooManyValues, Unreadable } from "./body.js";
@@ -60,23 +61,27 @@ export class Intake {
   readonly #reading: ReadOptions;
   readonly #texts = new ShortTexts();
   readonly #facts = new FactReader();
+  readonly #packer: LinePacker | null;
   #atMs = 0;
 
   constructor(private readonly options: IntakeOptions) {
     this.#redactor = createRedactor(options.redact);
+    this.#packer = options.packs ? new LinePacker() : null;
     this.#reading = { summaryChars: options.summaryChars, newId: createIdSource(() => this.#atMs), nowUs: () => Math.floor(this.#atMs * 1000) };
   }
 
   /** A body of the ingest endpoint. */
   events(body: RawBody): EventsRead | BodyProblem {
     this.#atMs = body.atMs;
-    const text = textOf(body);
+    const bytes = decodeBody(body.bytes, body.encoding);
+    if (isProblem(bytes)) return bytes;
+    const text = tooManyValues(bytes) ?? bodyText(bytes);
     if (isProblem(text)) return text;
     const entries = parseEntries(text, mediaType(body.type));
     if (isProblem(entries)) return entries;
     if (entries.length > this.options.maxEvents) return { status: 413, message: `the body has ${entries.length} events; one request may have ${this.options.maxEvents}`, events: entries.length };
-    const redactor = this.#redactor?.concerns(text) === true ? this.#redactor : null;
-    const batches = new BatchWriter(this.options);
+    const redactor = this.#concerned(bytes, text) ? this.#redactor : null;
+    const batches = this.#batches();
     const rejected: Rejection[] = [];
     entries.forEach((entry, index) => {
       const read = entry instanceof Unreadable ? entry.reason : this.#read(entry, redactor);
@@ -99,24 +104,33 @@ export class Intake {
     } catch (error) {
       return { status: error instanceof ProtobufSizeError ? 413 : 400, message: error instanceof Error ? error.message : String(error) };
     }
-    const { events, refused, reason } = spanEvents(read.spans, { summaryChars: this.options.summaryChars, facts: this.#facts, redactor: read.isClean ? null : this.#redactor });
-    const batches = new BatchWriter(this.options);
+    const { events, refused, reason } = spanEvents(read.spans, { summaryChars: this.options.summaryChars, facts: this.#facts, redactor: read.isClean ? null : this.#redactor, defers: this.options.packs });
+    const batches = this.#batches();
     for (const event of events) batches.add(event);
     return { batches: batches.finish(), refused, reason };
   }
 
-  /** What redaction looks for is in the bytes as it is, but for what `hasHidden` stands for. */
   #protobuf(bytes: Uint8Array): { readonly spans: readonly Span[]; readonly isClean: boolean } {
-    const facts = { hasHidden: false };
+    const redactor = this.#redactor;
+    const concerns = (all: Buffer, from: number, to: number): boolean => redactor !== null && redactor.concernsBytes(all, from, to) && redactor.concerns(all.toString("latin1", from, to));
+    const facts = { isSuspect: false, concerns };
     const spans = spansOfProtobuf(bytes, this.#texts, facts);
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-    return { spans, isClean: !facts.hasHidden && this.#redactor?.concerns(text) !== true };
+    return { spans, isClean: !facts.isSuspect };
+  }
+
+  /** Whether anything of a body may need redaction. */
+  #concerned(bytes: Uint8Array, text: string): boolean {
+    return this.#redactor !== null && this.#redactor.concernsBytes(bytes) && this.#redactor.concerns(text);
+  }
+
+  #batches(): BatchWriter {
+    return new BatchWriter(this.options.batchSize, this.#packer);
   }
 
   #json(bytes: Uint8Array): { readonly spans: readonly Span[]; readonly isClean: boolean } {
     const text = bodyText(bytes);
     if (isProblem(text)) throw new Error(text.message);
-    return { spans: spansOfJson(JSON.parse(text)), isClean: this.#redactor?.concerns(text) !== true };
+    return { spans: spansOfJson(JSON.parse(text)), isClean: !this.#concerned(bytes, text) };
   }
 
   #read(value: unknown, redactor: Redactor | null): Incoming | string {
@@ -152,11 +166,14 @@ class BatchWriter {
   readonly #batches: EncodedBatch[] = [];
   #open: Incoming[] = [];
 
-  constructor(private readonly options: Pick<IntakeOptions, "batchSize" | "packs">) {}
+  constructor(
+    private readonly batchSize: number,
+    private readonly packer: LinePacker | null,
+  ) {}
 
   add(event: Incoming): void {
     this.#open.push(event);
-    if (this.#open.length >= this.options.batchSize) this.#seal();
+    if (this.#open.length >= this.batchSize) this.#seal();
   }
 
   finish(): readonly EncodedBatch[] {
@@ -165,7 +182,7 @@ class BatchWriter {
   }
 
   #seal(): void {
-    this.#batches.push({ data: encodeBatch(this.#open, this.options.packs), count: this.#open.length });
+    this.#batches.push({ data: encodeBatch(this.#open, this.packer), count: this.#open.length });
     this.#open = [];
   }
 }

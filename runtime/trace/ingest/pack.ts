@@ -1,5 +1,5 @@
 /** Packs the texts of events that came together and are of one run, before the store sees them. */
-import { Block, BLOCK_CHARS, detailLine, packLines } from "../block.js";
+import { Block, BLOCK_CHARS, charsOf, detailLine, type Line, type LinePacker } from "../block.js";
 import { eventKind, type Incoming } from "../model.js";
 
 /** Where the texts of an event are. */
@@ -26,14 +26,14 @@ interface Open {
   readonly indexes: number[];
   /** Lines of what a run is described by: its own first start and last end, and those of a model in it. */
   readonly kept: { rootStart?: number; rootEnd?: number; modelStart?: number; modelEnd?: number };
-  readonly payloads: string[];
-  readonly details: string[];
+  readonly payloads: Line[];
+  readonly details: Line[];
   payloadChars: number;
   detailChars: number;
 }
 
 /** Only events whose sender named their run are packed: of others it is not known yet. */
-export function packEvents(events: readonly Incoming[]): PackedEvents {
+export function packEvents(events: readonly Incoming[], packer: LinePacker): PackedEvents {
   const blocks: Block[] = [];
   const places = new Array<Place | null>(events.length).fill(null);
   const open = new Map<string, Open>();
@@ -46,10 +46,10 @@ export function packEvents(events: readonly Incoming[]): PackedEvents {
     }
     add(group, event, index);
     if (group.payloadChars < BLOCK_CHARS && group.detailChars < BLOCK_CHARS) return;
-    seal(group, blocks, places);
+    seal(group, packer, blocks, places);
     open.delete(event.rootId);
   });
-  for (const group of open.values()) seal(group, blocks, places);
+  for (const group of open.values()) seal(group, packer, blocks, places);
   return { blocks, places };
 }
 
@@ -63,20 +63,20 @@ function add(group: Open, event: Incoming, index: number): void {
   else if (kind.side === "end" && event.parentId === null) group.kept.rootEnd = line;
   else if (kind.side === "end" && kind.call === "llm") group.kept.modelEnd = line;
   group.indexes.push(index);
-  group.payloads.push(payload);
+  group.payloads.push([payload]);
   group.details.push(details);
   group.payloadChars += payload.length;
-  group.detailChars += details.length;
+  group.detailChars += charsOf(details);
 }
 
-function seal({ indexes, kept, payloads, details, payloadChars, detailChars }: Open, blocks: Block[], places: (Place | null)[]): void {
-  const packed = payloadChars === 0 ? null : packLines(payloads);
-  const block = new Block(indexes.length, packed, detailChars < LEAST_DETAILS ? null : packLines(details));
+function seal({ indexes, kept, payloads, details, payloadChars, detailChars }: Open, packer: LinePacker, blocks: Block[], places: (Place | null)[]): void {
+  const packed = payloadChars === 0 ? null : packer.pack(payloads, payloadChars);
+  const block = new Block(indexes.length, packed, detailChars < LEAST_DETAILS ? null : packer.pack(details, detailChars));
   if (block.payloads === null && block.details === null) return;
   const keeps = new Set(Object.values(kept));
   const share = (packed?.byteLength ?? 0) / payloadChars;
   indexes.forEach((index, line) => {
-    const { length } = payloads[line] ?? "";
+    const length = charsOf(payloads[line] ?? []);
     places[index] = { block: blocks.length, line, bytes: length === 0 ? null : Math.max(1, Math.round(length * share)), keeps: keeps.has(line) };
   });
   blocks.push(block);

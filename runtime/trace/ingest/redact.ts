@@ -4,6 +4,7 @@
  * on a linear engine, and most texts are passed by one cheap expression that finds no beginning of a secret in them.
  */
 import { compileLinear, type LinearPattern } from "../../base/linear-pattern.js";
+import { mayHoldSecret } from "./hints.js";
 
 export type Detector = "api_keys" | "jwts" | "cards" | "emails";
 
@@ -43,6 +44,8 @@ export interface RedactOptions {
 }
 
 export interface Redactor {
+  /** Whether text or JSON text in a part of the bytes may need redaction; false saves reading it as text. */
+  concernsBytes(bytes: Uint8Array, from?: number, to?: number): boolean;
   /** Whether JSON text may need redaction; false saves looking at each value in it. */
   concerns(json: string): boolean;
   text(value: string): string;
@@ -77,7 +80,8 @@ export function createRedactor({ patterns, detectors, replacement }: RedactOptio
   // Patterns of the user may use anchors or match quotes of JSON, so they are always tried. What a detector looks for
   // is in JSON as it is, unless its characters are written as \uXXXX.
   const concerns = (json: string): boolean => own.length > 0 || (hint !== null && hint.test(json)) || json.includes("\\u");
-  return { concerns, text, json: (value) => (concerns(value) ? redactJson(value, text, replacement) : value) };
+  const concernsBytes = (bytes: Uint8Array, from?: number, to?: number): boolean => own.length > 0 || mayHoldSecret(bytes, from, to);
+  return { concernsBytes, concerns, text, json: (value) => (concerns(value) ? redactJson(value, text, replacement) : value) };
 }
 
 /** Replaces what a detector finds. */

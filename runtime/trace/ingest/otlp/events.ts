@@ -24,6 +24,8 @@ export interface SpanOptions {
   readonly facts: FactReader;
   /** `null` when nothing of the request can need it. */
   readonly redactor: Redactor | null;
+  /** Payloads without anything to redact may be deferred. */
+  readonly defers: boolean;
 }
 
 type Numbers = { readonly [family in SpanFamily]: number };
@@ -82,6 +84,7 @@ function made(make: Timed["make"], placed: Placed, cleaner: Cleaner): Incoming |
 
 /** Takes secrets out and cuts; secrets first, so that no part of one is left over at the cut. */
 interface Cleaner {
+  readonly defers: boolean;
   readonly summaryChars: number;
   text(text: string): string;
   json(json: string | null): string | null;
@@ -89,9 +92,9 @@ interface Cleaner {
   name(name: string | null): string | null;
 }
 
-function cleanerOf({ redactor, summaryChars }: SpanOptions): Cleaner {
+function cleanerOf({ redactor, summaryChars, defers }: SpanOptions): Cleaner {
   const text = (value: string): string => (redactor === null ? value : redactor.text(value));
-  return { summaryChars, text, json: (json) => (json === null || redactor === null ? json : redactor.json(json)), name: (name) => nameOf(name, text) };
+  return { defers: defers && redactor === null, summaryChars, text, json: (json) => (json === null || redactor === null ? json : redactor.json(json)), name: (name) => nameOf(name, text) };
 }
 
 function endOf(span: Span): number {
@@ -170,7 +173,7 @@ function runStart(placed: Placed, cleaner: Cleaner): Incoming {
 function startEvent(placed: Placed, cleaner: Cleaner): Incoming {
   const { span, facts, family, resource } = placed;
   const common = commonOf(placed, cleaner);
-  const payload = cleaner.json(inputOf(span, facts, family));
+  const payload = cleaner.json(inputOf(span, facts, family, cleaner.defers));
   const scope = span.scope === "" ? "" : `,"scope":${JSON.stringify(span.scope)}`;
   const attributes = `{"trace_id":"${span.traceId}","span_id":"${span.spanId}","span_name":${JSON.stringify(span.name)}${scope},"resource":${resource.json}${facts.rest}}`;
   return eventOf(common, {
@@ -184,7 +187,7 @@ function endEvent(placed: Placed, cleaner: Cleaner): Incoming | string {
   const common = commonOf(placed, cleaner);
   const failed = span.statusCode === 2 || (span.statusCode === 0 && textOf(facts, "errorType") !== null);
   const failing = failed ? failure(span, facts) : null;
-  const payload = cleaner.json(failing === null ? outputOf(span, facts, family) : failing.payload);
+  const payload = cleaner.json(failing === null ? outputOf(span, facts, family, cleaner.defers) : failing.payload);
   const counts = family === "llm" || family === "completion";
   const tokensIn = counts ? countOf(facts, "tokensIn") : null;
   const tokensOut = counts ? countOf(facts, "tokensOut") : null;

@@ -2,6 +2,7 @@
  * What the attributes of a span say, found in one pass over them: a span has some ten attributes, and there are a
  * hundred names by which instrumentation may say something.
  */
+import { structured } from "../../deferred.js";
 import { KINDS, LIST_PREFIXES, type ListPrefix, NAMES, type Slot, type SlotKind } from "./names.js";
 import type { Attributes } from "./spans.js";
 
@@ -127,18 +128,6 @@ export function requestParameters({ attributes, hasParameters }: Facts): { reado
   if (!hasParameters) return undefined;
   const found = Object.entries(attributes).filter(([name]) => name.startsWith(PARAMETER) && name !== `${PARAMETER}model`);
   return Object.fromEntries(found.map(([name, value]) => [name.slice(PARAMETER.length), value]));
-}
-
-const JSON_START = /^\s*[[{]/;
-
-/** A text that holds a JSON object or list as what it holds. */
-export function structured(value: unknown): unknown {
-  if (typeof value !== "string" || !JSON_START.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 /** `llm.input_messages.0.message.role` and the like as the list they spell; `undefined` when there are none. */

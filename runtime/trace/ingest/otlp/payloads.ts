@@ -1,19 +1,24 @@
 /** What a span was given and what it returned, as JSON text of an object. */
+import { deferredPayload, structured } from "../../deferred.js";
+import { PREVIEW } from "../event.js";
 import type { SpanFamily } from "./conventions.js";
-import { type Facts, listUnder, rawOf, requestParameters, structured, textOf, valueOf } from "./facts.js";
+import { type Facts, listUnder, rawOf, requestParameters, textOf, valueOf } from "./facts.js";
+import type { Slot } from "./names.js";
 import type { Span } from "./spans.js";
 
 const MAX_STACK = 4000;
 
-/** The payload of a span's start; `null` when nothing says what it was given. */
-export function inputOf(span: Span, facts: Facts, family: SpanFamily): string | null {
+/** The payload of a span's start; `null` when nothing says what it was given. With `defers` it may be a deferred one. */
+export function inputOf(span: Span, facts: Facts, family: SpanFamily, defers = false): string | null {
   switch (family) {
     case "llm":
     case "completion": {
-      const messages = listUnder(facts, "llm.input_messages") ?? listUnder(facts, "gen_ai.prompt") ?? valueOf(facts, "inputMessages") ?? eventMessages(span, false);
+      const listed = listUnder(facts, "llm.input_messages") ?? listUnder(facts, "gen_ai.prompt");
       const tools = valueOf(facts, "definitions") ?? listUnder(facts, "llm.tools");
       const parameters = valueOf(facts, "parameters") ?? requestParameters(facts);
-      return objectOf(member("messages", messages) + member("system_instructions", valueOf(facts, "instructions")) + member("tools", tools) + member("parameters", parameters));
+      const rest = member("system_instructions", valueOf(facts, "instructions")) + member("tools", tools) + member("parameters", parameters);
+      const deferred = defers && listed === undefined ? deferredMessages(facts, "inputMessages", rest) : null;
+      return deferred ?? objectOf(member("messages", listed ?? valueOf(facts, "inputMessages") ?? eventMessages(span, false)) + rest);
     }
     case "tool":
       return objectOf(member("input", valueOf(facts, "arguments")));
@@ -26,14 +31,16 @@ export function inputOf(span: Span, facts: Facts, family: SpanFamily): string | 
   }
 }
 
-/** The payload of a span's end; `null` when nothing says what it returned. */
-export function outputOf(span: Span, facts: Facts, family: SpanFamily): string | null {
+/** The payload of a span's end; `null` when nothing says what it returned. With `defers` it may be a deferred one. */
+export function outputOf(span: Span, facts: Facts, family: SpanFamily, defers = false): string | null {
   switch (family) {
     case "llm":
     case "completion": {
-      const messages = listUnder(facts, "llm.output_messages") ?? listUnder(facts, "gen_ai.completion") ?? valueOf(facts, "outputMessages") ?? eventMessages(span, true);
+      const listed = listUnder(facts, "llm.output_messages") ?? listUnder(facts, "gen_ai.completion");
       const reasons = rawOf(facts, "finishReasons") ?? rawOf(facts, "finishReason");
-      return objectOf(member("messages", messages) + member("tool_calls", structured(rawOf(facts, "toolCalls"))) + member("finish_reasons", reasons));
+      const rest = member("tool_calls", structured(rawOf(facts, "toolCalls"))) + member("finish_reasons", reasons);
+      const deferred = defers && listed === undefined ? deferredMessages(facts, "outputMessages", rest) : null;
+      return deferred ?? objectOf(member("messages", listed ?? valueOf(facts, "outputMessages") ?? eventMessages(span, true)) + rest);
     }
     case "tool":
       return objectOf(member("output", valueOf(facts, "result")));
@@ -56,6 +63,12 @@ export function failure(span: Span, facts: Facts): { readonly message: string; r
   const spanType = textOf(facts, "errorType");
   const message = span.statusMessage || (text("exception.message") ?? type ?? spanType ?? "error");
   return { message, payload: JSON.stringify({ error: message, type: type ?? spanType, traceback: text("exception.stacktrace")?.slice(0, MAX_STACK) ?? null }) };
+}
+
+/** Messages that are a text, as they came; `null` when they are something else. */
+function deferredMessages(facts: Facts, slot: Slot, rest: string): string | null {
+  const text = textOf(facts, slot);
+  return text === null ? null : deferredPayload("messages", text, rest, PREVIEW);
 }
 
 /** A member of JSON, with a comma before it; "" for a value that is not there. */

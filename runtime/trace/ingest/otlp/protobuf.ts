@@ -102,6 +102,15 @@ export class ProtobufReader {
     this.#end = end;
   }
 
+  /** What `says` makes of the bytes of the value, a text or a message, which is not read by this. */
+  ahead(says: (bytes: Buffer, from: number, to: number) => boolean): boolean {
+    const at = this.#at;
+    const from = this.#length();
+    const to = this.#at;
+    this.#at = at;
+    return says(this.#bytes, from, to);
+  }
+
   text(): string {
     const from = this.#length();
     const length = this.#at - from;

@@ -10,12 +10,16 @@ const MAX_SPANS = 500_000;
 
 /** What is known of a request beside its spans. */
 export interface RequestFacts {
-  /** Values that are not in the bytes of the request as they are shown: long numbers, and bytes as text. */
-  hasHidden: boolean;
+  /** Something may need redaction: a text that `concerns` says so of, a long number, or bytes, which are shown as text. */
+  isSuspect: boolean;
+  /** Whether texts in a part of the bytes may need redaction. It is not asked about ids and times: they are no texts. */
+  readonly concerns: (bytes: Buffer, from: number, to: number) => boolean;
 }
 
+const UNCONCERNED = (): RequestFacts => ({ isSuspect: false, concerns: () => false });
+
 /** @throws ProtobufError, ProtobufSizeError */
-export function spansOfProtobuf(bytes: Uint8Array, texts?: ShortTexts, facts: RequestFacts = { hasHidden: false }): Span[] {
+export function spansOfProtobuf(bytes: Uint8Array, texts?: ShortTexts, facts: RequestFacts = UNCONCERNED()): Span[] {
   const spans: Span[] = [];
   const reader = new ProtobufReader(bytes, texts);
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -56,7 +60,7 @@ function readScopeSpans(reader: ProtobufReader, resource: Attributes, spans: Spa
     if (field === 1) {
       const outer = reader.enter();
       for (let inner = reader.next(); inner !== 0; inner = reader.next()) {
-        if (inner === 1) scope = reader.text();
+        if (inner === 1) scope = readText(reader, facts);
         else reader.skip();
       }
       reader.leave(outer);
@@ -87,7 +91,7 @@ function readSpan(reader: ProtobufReader, span: MutableSpan, before: Span | unde
         span.parentId = reader.hex(before?.parentId ?? "");
         break;
       case 5:
-        span.name = reader.text();
+        span.name = readText(reader, facts);
         break;
       case 6:
         span.kind = reader.number();
@@ -105,7 +109,7 @@ function readSpan(reader: ProtobufReader, span: MutableSpan, before: Span | unde
         events.push(readEvent(reader, facts));
         break;
       case 15:
-        readStatus(reader, span);
+        readStatus(reader, span, facts);
         break;
       default:
         reader.skip();
@@ -115,10 +119,10 @@ function readSpan(reader: ProtobufReader, span: MutableSpan, before: Span | unde
   span.events = events;
 }
 
-function readStatus(reader: ProtobufReader, span: MutableSpan): void {
+function readStatus(reader: ProtobufReader, span: MutableSpan, facts: RequestFacts): void {
   const outer = reader.enter();
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 2) span.statusMessage = reader.text();
+    if (field === 2) span.statusMessage = readText(reader, facts);
     else if (field === 3) span.statusCode = reader.number();
     else reader.skip();
   }
@@ -130,7 +134,7 @@ function readEvent(reader: ProtobufReader, facts: RequestFacts): SpanEvent {
   const attributes: MutableAttributes = {};
   const outer = reader.enter();
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 2) name = reader.text();
+    if (field === 2) name = readText(reader, facts);
     else if (field === 3) readKeyValue(reader, attributes, 0, facts);
     else reader.skip();
   }
@@ -138,7 +142,18 @@ function readEvent(reader: ProtobufReader, facts: RequestFacts): SpanEvent {
   return { name, attributes };
 }
 
+function readText(reader: ProtobufReader, facts: RequestFacts): string {
+  look(reader, facts);
+  return reader.text();
+}
+
+/** Looks into the value that comes next for what may need redaction. */
+function look(reader: ProtobufReader, facts: RequestFacts): void {
+  if (!facts.isSuspect && reader.ahead(facts.concerns)) facts.isSuspect = true;
+}
+
 function readKeyValue(reader: ProtobufReader, into: MutableAttributes, depth: number, facts: RequestFacts): void {
+  if (depth === 0) look(reader, facts);
   let key = "";
   let value: unknown = null;
   const outer = reader.enter();
@@ -167,7 +182,7 @@ function readAnyValue(reader: ProtobufReader, depth: number, facts: RequestFacts
         break;
       case 4:
         value = reader.double();
-        if (Math.abs(value as number) >= LONG_NUMBER) facts.hasHidden = true;
+        if (Math.abs(value as number) >= LONG_NUMBER) facts.isSuspect = true;
         break;
       case 5:
         value = readList(reader, depth, facts) ?? value;
@@ -177,7 +192,7 @@ function readAnyValue(reader: ProtobufReader, depth: number, facts: RequestFacts
         break;
       case 7:
         value = reader.data().toString("base64");
-        facts.hasHidden = true;
+        facts.isSuspect = true;
         break;
       default:
         reader.skip();
@@ -191,7 +206,7 @@ function readInteger(reader: ProtobufReader, facts: RequestFacts): number | stri
   const small = reader.small();
   if (small >= 0) return small;
   const value = plainInteger(reader.signed());
-  if (typeof value === "string" || Math.abs(value) >= LONG_NUMBER) facts.hasHidden = true;
+  if (typeof value === "string" || Math.abs(value) >= LONG_NUMBER) facts.isSuspect = true;
   return value;
 }
 

@@ -41,8 +41,6 @@ const ASKED_AT_ONCE = 64;
 export class MergedIds {
   readonly #find;
   readonly #findSome;
-  /** What was found of the ids that were asked for together. */
-  #fetched: ReadonlyMap<number, readonly number[]> = new Map();
   readonly #between;
   readonly #progress;
 
@@ -57,19 +55,23 @@ export class MergedIds {
 
   /** Sequence numbers of steps that may have the id, ascending. */
   find(hash: number): readonly number[] {
-    return this.#fetched.get(hash) ?? this.#find.all(hash);
+    return this.#find.all(hash);
   }
 
-  /** Finds some ids together; until the next call `find` answers them by what is found now. */
-  fetch(hashes: readonly number[]): void {
-    const fetched = new Map<number, number[]>();
-    const whole = hashes.length - (hashes.length % ASKED_AT_ONCE);
-    for (let at = 0; at < whole; at += ASKED_AT_ONCE) {
+  /** Those of some ids, asked for together; ids that no step has are left out. */
+  findAll(hashes: readonly number[]): ReadonlyMap<number, readonly number[]> {
+    const found = new Map<number, number[]>();
+    for (let at = 0; at < hashes.length; at += ASKED_AT_ONCE) {
       const asked = hashes.slice(at, at + ASKED_AT_ONCE);
-      for (const hash of asked) fetched.set(hash, []);
-      for (const { hash, seq } of this.#findSome.iterate(asked)) fetched.get(hash)?.push(seq);
+      // The last question asks for some id again instead of being another statement.
+      while (asked.length < ASKED_AT_ONCE) asked.push(hashes[at] ?? 0);
+      for (const { hash, seq } of this.#findSome.iterate(asked)) {
+        const seqs = found.get(hash);
+        if (seqs === undefined) found.set(hash, [seq]);
+        else seqs.push(seq);
+      }
     }
-    this.#fetched = fetched;
+    return found;
   }
 
   /** Some of the steps whose numbers are in a range. */
@@ -118,12 +120,12 @@ export class RecentIds {
     this.#to += 1;
   }
 
-  find(hash: number): readonly number[] {
+  /** Steps that may have the id, ascending; `merged` are those of them that are merged, where they are known. */
+  find(hash: number, merged = this.merged.find(hash)): readonly number[] {
     const found: number[] = [];
     for (let at = this.#last[this.#bucket(hash)] ?? -1; at >= this.#from; at = this.#before[at] ?? -1) {
       if (this.#hashes[at] === hash) found.push(this.#seqs[at] ?? 0);
     }
-    const merged = this.merged.find(hash);
     return found.length === 0 ? merged : [...merged, ...found.reverse()];
   }
 

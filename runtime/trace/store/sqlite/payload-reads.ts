@@ -1,5 +1,6 @@
 /** Stored payloads, for reading: one that is missing or damaged is reported, and reads as absent. */
 import { gunzipSync } from "node:zlib";
+import { settledPayload } from "../../deferred.js";
 import type { Db } from "./schema.js";
 import { BlockLines, type StepPlace } from "./step-record.js";
 
@@ -41,7 +42,7 @@ export class PayloadReads {
 
   #stored({ seq, block, line }: StepPlace): string | null {
     const inBlock = block === null ? undefined : this.#blocks.line(block, line ?? 0);
-    if (inBlock !== undefined) return inBlock;
+    if (inBlock !== undefined) return settledPayload(inBlock);
     const data = this.#single.get(seq);
     return data === undefined ? null : gunzipSync(data).toString("utf8");
   }

@@ -40,7 +40,7 @@ export function layoutOf(directory: string, traces = "traces.db", payloadFolder 
 }
 
 /** Stored in `user_version` of traces.db. */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 /** The first version whose files a writer brings up to date as they are. */
 const OLDEST_VERSION = 10;
 

@@ -25,6 +25,8 @@ export interface WriterOptions extends RecorderOptions {
   readonly maxPages?: number;
 }
 
+const NONE: readonly number[] = [];
+
 export class SqliteWriter implements RecorderSource {
   readonly #db: Db;
   readonly #payloads: Db;
@@ -39,6 +41,8 @@ export class SqliteWriter implements RecorderSource {
   readonly #erasure: Erasure;
   #seq: number;
   #key: number;
+  /** Merged steps of the events of the batch that is being recorded, by their numbers. */
+  #asked: ReadonlyMap<number, readonly number[]> | null = null;
   /** There may be payloads of a batch that was not stored. */
   #leftovers = false;
 
@@ -80,7 +84,9 @@ export class SqliteWriter implements RecorderSource {
   }
 
   hasEvent(runId: string, eventId: string): boolean {
-    return this.#recent.find(eventHash(runId, eventId)).some((seq) => this.#steps.isEvent(seq, runId, eventId));
+    const hash = eventHash(runId, eventId);
+    const found = this.#recent.find(hash, this.#asked === null ? undefined : (this.#asked.get(hash) ?? NONE));
+    return found.length > 0 && found.some((seq) => this.#steps.isEvent(seq, runId, eventId));
   }
 
   *events(key: number): Iterable<RecordedEvent> {
@@ -113,9 +119,7 @@ export class SqliteWriter implements RecorderSource {
     const before = this.#seq;
     const sizes = new Map<number, number>();
     const changes = this.#transaction(before, () => {
-      this.#merged.fetch(batch.flatMap((event) => (event.fresh ? [] : [eventHash(event.runId, event.eventId)])));
-      const made = this.#recorder.record(batch);
-      this.#merged.fetch([]);
+      const made = this.#record(batch);
       this.#persist(made, sizes);
       return made;
     });
@@ -242,6 +246,18 @@ export class SqliteWriter implements RecorderSource {
   }
 
   // ---- inside -----------------------------------------------------------------------------------------------
+
+  /** With the merged ids of the batch looked up together. */
+  #record(batch: readonly Incoming[]): Changes {
+    const hashes: number[] = [];
+    for (const event of batch) if (!event.fresh) hashes.push(eventHash(event.runId, event.eventId));
+    this.#asked = this.#merged.findAll(hashes);
+    try {
+      return this.#recorder.record(batch);
+    } finally {
+      this.#asked = null;
+    }
+  }
 
   /** Both files or none, as far as a crash between their commits allows; memory follows the files. */
   #transaction<T>(before: number, work: () => T): T {
