@@ -10,6 +10,7 @@ import { compile } from "../../generator/compile.js";
 import { wantedIndexes } from "../../generator/load/indexes.js";
 import { Writer } from "../../generator/load/writer.js";
 import { type Condition, evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
+import { prepareConnection } from "../../runtime/adapters/sqlite/database.js";
 import { compileFilter } from "../../runtime/adapters/sqlite/filter.js";
 import { adapter as sqlite } from "../../runtime/adapters/sqlite/index.js";
 import { indexKey, type IndexSpec, readIndexes } from "../../runtime/adapters/sqlite/indexes.js";
@@ -171,6 +172,7 @@ test("comparisons of equality, order, sets, null and lists read an index", async
     { path: "id", op: "eq", value: "7" },
   ];
   const db = new Database(join(folder, "store.db"), { readonly: true });
+  prepareConnection(db);
   for (const condition of conditions) {
     const { sql, params } = compileFilter(condition, { collection: "things", paths: known });
     const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT count(*) FROM "things/fields" f WHERE ${sql}`).all(...params) as { detail: string }[];

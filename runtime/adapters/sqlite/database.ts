@@ -67,6 +67,7 @@ export function prepareConnection(db: Connection): void {
     throw extensionProblem(error);
   }
   db.function(FUNCTIONS.like, { deterministic: true }, cachedMatcher(likeMatcher));
+  db.function(FUNCTIONS.turn, (_row: unknown) => 1);
   db.function(FUNCTIONS.words, { deterministic: true }, cachedMatcher(wordMatcher));
 }
 

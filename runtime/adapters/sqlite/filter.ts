@@ -25,7 +25,20 @@ export interface FilterTarget {
 }
 
 /** Functions that the connection registers, for what SQLite's own operators mean differently. */
-export const FUNCTIONS = { like: "toolsrv_like", words: "toolsrv_words" } as const;
+export const FUNCTIONS = { like: "toolsrv_like", words: "toolsrv_words", turn: "toolsrv_turn" } as const;
+
+/** Rows between two calls of `toolsrv_turn` on average. */
+const ROWS_A_TURN = 256;
+
+/**
+ * A condition that is always true, over the row numbers in `row`. The function ends the statement when its time is over
+ * or its call was cancelled. It is asked for one row of 256, chosen by a hash of the number, because regular numbers may
+ * belong to one tenant; a filter that goes through texts asks for each row, because one may take long.
+ */
+export function turnSql(row: string, eachRow: boolean): string {
+  const ask = `${FUNCTIONS.turn}(${row})`;
+  return eachRow ? ask : `(${row} * 2654435761 >> 16 & ${ROWS_A_TURN - 1} OR ${ask})`;
+}
 
 /** Lists longer than this are passed as one JSON parameter: SQLite bounds the number of parameters. */
 const MAX_PLACEHOLDERS = 16;
@@ -178,7 +191,7 @@ function scalarAmong(column: string, values: readonly Scalar[]): Sql {
 /** True when the list has one of the values in it. The operands are passed as JSON, so that types compare. */
 function listHas({ listTable }: Pick<Columns, "listTable">, list: string, values: readonly Scalar[]): Sql {
   const params = [JSON.stringify(values)];
-  if (listTable !== null) return { sql: `f."@row" IN (SELECT "@row" FROM ${listTable} WHERE "value" IN (SELECT ${listValue("o")} FROM json_each(?) o))`, params };
+  if (listTable !== null) return { sql: `f."@row" IN (SELECT "@row" FROM ${listTable} WHERE "value" IN (SELECT ${listValue("o")} FROM json_each(?) o) AND ${turnSql('"@row"', false)})`, params };
   return { sql: `(${list} IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${list}) e JOIN json_each(?) o ON ${sameJson("e", "o")}))`, params };
 }
 
@@ -232,7 +245,7 @@ function textMatch(column: string, text: string, { collection }: FilterTarget): 
   // The index has the words of records, not of their ids.
   if (column === ID_COLUMN) return ask;
   return {
-    sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?) AND ${ask.sql}`,
+    sql: `f."@row" IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ? AND ${turnSql("rowid", false)}) AND ${ask.sql}`,
     params: [rarest(words).map((word) => `"${encodeWord(word)}"`).join(" AND "), ...ask.params],
   };
 }

@@ -4,30 +4,31 @@
  */
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
-import type { Filter, Row } from "../../abi/filter.js";
+import type { Row } from "../../abi/filter.js";
 import type { Adapter, AdapterModule, Route, RowSet, SearchRequest } from "../adapter.js";
 import { refuseRoute } from "../reduce.js";
-import type { Collection } from "./catalog.js";
 import { loadCommand, type Place } from "./database.js";
-import { comparesTexts } from "./filter.js";
-import { scanRows } from "./scan.js";
+import { Lists } from "./lists.js";
+import { statementOf, type StoredRecord } from "./reads.js";
 import { type Hit, isLarge, searchAtOnce, searchInSlices } from "./search.js";
 import { SearchPool } from "./search-pool.js";
 import { Session, SnapshotPool } from "./session.js";
-import { countSql, denseSql, fetchSql, type SelectedRows, type Statement, wordsSql } from "./sql.js";
+import { denseSql, type Statement, wordsSql } from "./sql.js";
 
 class SqliteAdapter implements Adapter {
   /** For work that one turn of the event loop does. */
   readonly #main: Session;
-  /** For reads that take several turns. */
+  /** For searches that take several turns. */
   readonly #snapshots: SnapshotPool;
-  /** For searches that would keep the event loop from other requests. */
+  /** For reads that would keep the event loop from other requests. */
   readonly #searches: SearchPool;
+  readonly #lists: Lists;
 
   constructor(main: Session, place: Place) {
     this.#main = main;
     this.#snapshots = new SnapshotPool(place);
     this.#searches = new SearchPool(place);
+    this.#lists = new Lists(main, this.#searches);
   }
 
   health(signal: AbortSignal): Promise<void> {
@@ -59,32 +60,14 @@ class SqliteAdapter implements Adapter {
 
   async fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
     refuseRoute("sqlite", request.route);
-    const { filter } = request;
-    const read = (session: Session, { paths }: Collection, filter: Filter | SelectedRows | null): RowSet => {
-      const rows = session.all(fetchSql({ ...request, filter }, paths)) as { id: string; record: string }[];
-      return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
-    };
-    if (filter === null || !comparesTexts(filter)) return this.#main.run(signal, () => read(this.#main, this.#main.collections.get(request.collection), filter));
-    return this.#snapshots.use(signal, async (session) => {
-      const collection = await session.begin(signal, () => session.collections.get(request.collection));
-      const selected = await scanRows(session, collection, filter, signal);
-      return session.next(() => read(session, collection, selected));
-    });
+    const rows = (await this.#lists.read({ fetch: request }, signal)) as readonly StoredRecord[];
+    return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
   }
 
   async count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("sqlite", route);
-    if (filter !== null && comparesTexts(filter)) {
-      return this.#snapshots.use(signal, async (session) => {
-        const found = await session.begin(signal, () => session.collections.get(collection));
-        return (await scanRows(session, found, filter, signal)).rows.length;
-      });
-    }
-    return this.#main.run(signal, () => {
-      const { paths } = this.#main.collections.get(collection);
-      const [row] = this.#main.all(countSql(collection, filter, paths)) as { n: number }[];
-      return row?.n ?? 0;
-    });
+    const [row] = (await this.#lists.read({ count: { collection, filter } }, signal)) as readonly { readonly n: number }[];
+    return row?.n ?? 0;
   }
 
   async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
@@ -124,8 +107,7 @@ export const adapter: AdapterModule = {
     return new SqliteAdapter(await Session.open(place), place);
   },
   explain(request) {
-    if ("fetch" in request) return shown(fetchSql(request.fetch, null));
-    if ("count" in request) return shown(countSql(request.count.collection, request.count.filter, null));
+    if (!("search" in request)) return shown(statementOf(request, null));
     const { collection, vector, text, mode, filter, limit } = request.search;
     const dense = vector === null ? null : shown(denseSql(collection, vector, filter, limit, null));
     if (mode === "dense" || text === null) return dense;

@@ -5,8 +5,9 @@ import { Thread, threadEntry } from "../../base/thread.js";
 import type { SearchRequest } from "../adapter.js";
 import type { Place } from "./database.js";
 import { Pool } from "./pool.js";
+import type { ListRequest } from "./reads.js";
 import type { Hit } from "./search.js";
-import type { Failure, SearchAnswer, SearchThreadData } from "./search-thread.js";
+import type { Failure, SearchThreadData, ThreadAnswer, TimedList } from "./search-thread.js";
 
 /** Searches that run at the same time; more would only share the memory's bandwidth. */
 const MAX_THREADS = 4;
@@ -28,19 +29,26 @@ class SearchThread {
     return !this.#thread.isDead;
   }
 
-  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
+  /** A copy, because a message takes all memory along that a view is of. */
+  search(request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
+    return this.#call("search", { ...request, vector: request.vector?.slice() ?? null }, signal) as Promise<readonly Hit[]>;
+  }
+
+  list(request: ListRequest, signal: AbortSignal): Promise<TimedList> {
+    return this.#call("list", request, signal) as Promise<TimedList>;
+  }
+
+  async #call(method: "search" | "list", request: SearchRequest | ListRequest, signal: AbortSignal): Promise<unknown> {
     const number = ++this.#searches;
     const cancel = (): void => void Atomics.store(this.#cancelled, 0, number);
     signal.addEventListener("abort", cancel, { once: true });
     this.#thread.keepProcess(true);
     try {
-      // A copy, because a message takes all memory along that a view is of.
-      const own = { ...request, vector: request.vector?.slice() ?? null };
-      const answer = (await this.#thread.call("search", number, own).catch((error: unknown) => {
+      const answer = (await this.#thread.call(method, number, request).catch((error: unknown) => {
         throw this.isUsable ? error : new BackendError("unreachable", "sqlite", "the thread of a search ended before its answer; try again", { cause: error });
-      })) as SearchAnswer;
+      })) as ThreadAnswer;
       signal.throwIfAborted();
-      if ("hits" in answer) return answer.hits;
+      if ("result" in answer) return answer.result;
       throw "failure" in answer ? errorOf(answer.failure) : new Error("a search was cancelled that nobody cancelled");
     } finally {
       signal.removeEventListener("abort", cancel);
@@ -68,6 +76,11 @@ export class SearchPool {
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
     return this.#threads.use(signal, (thread) => thread.search(request, signal));
+  }
+
+  /** A list or count, and how long it took; as a search. */
+  list(request: ListRequest, signal: AbortSignal): Promise<TimedList> {
+    return this.#threads.use(signal, (thread) => thread.list(request, signal));
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isBusy, sqliteError } from "./errors.js";
 import { Collections } from "./catalog.js";
 import { type Connection, openDatabase, type Place, Statements } from "./database.js";
+import { FUNCTIONS } from "./filter.js";
 import { Pool } from "./pool.js";
 import type { Statement } from "./sql.js";
 
@@ -19,6 +20,8 @@ export class Session {
   readonly load: string;
   readonly #db: Connection;
   readonly #name: string;
+  /** Called while a statement runs; it ends the statement by throwing. */
+  #onTurn: (() => void) | null = null;
 
   private constructor(db: Connection, { name, load }: Place) {
     this.#db = db;
@@ -26,6 +29,10 @@ export class Session {
     this.load = load;
     this.statements = new Statements(db);
     this.collections = new Collections(this.statements);
+    db.function(FUNCTIONS.turn, (_row: unknown) => {
+      this.#onTurn?.();
+      return 1;
+    });
   }
 
   /** @throws BackendError as openDatabase */
@@ -41,6 +48,19 @@ export class Session {
   /** Runs a statement record by record; nothing else can run in this session until the last one, or `return`. */
   each<T>({ sql, params }: Statement): IterableIterator<T> {
     return this.statements.get(sql).iterate(...params) as IterableIterator<T>;
+  }
+
+  /**
+   * Runs work whose statements call `onTurn` now and then; what it throws ends the statement and is thrown here.
+   * Only conditions that have TURN in them are asked.
+   */
+  watched<T>(onTurn: () => void, work: () => T): T {
+    this.#onTurn = onTurn;
+    try {
+      return work();
+    } finally {
+      this.#onTurn = null;
+    }
   }
 
   /** Runs synchronous work in one read transaction, so that all its statements see one state of the file. */

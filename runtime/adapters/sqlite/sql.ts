@@ -5,7 +5,7 @@
 import type { Filter } from "../../abi/filter.js";
 import { wordsOf } from "../../base/text.js";
 import type { FetchRequest } from "../adapter.js";
-import { comparesTexts, compileFilter, MAX_INDEX_WORDS, type Sql, type SqlValue } from "./filter.js";
+import { comparesTexts, compileFilter, MAX_INDEX_WORDS, type Sql, type SqlValue, turnSql } from "./filter.js";
 import { encodeWord, tableName } from "./layout.js";
 
 /** Parameters with the query vector among them. */
@@ -70,27 +70,34 @@ export function wordsSql(collection: string, text: string, filter: Filter | Sele
 }
 
 /** The matching records in id order. Records are read for the rows that are left, not for those that are sorted or skipped. */
-export function fetchSql({ collection, filter, limit, offset }: Omit<FetchRequest, "filter"> & { readonly filter: Filter | SelectedRows | null }, paths: Paths): Statement {
-  const where = whereSql(filter, collection, paths);
+export function fetchSql({ collection, filter, limit, offset }: FetchRequest, paths: Paths): Statement {
+  const where = boundedSql(filter, collection, paths);
   return {
     sql: lines(
       `SELECT n."id", r."record"`,
       `FROM (SELECT f."@row" AS "row", f."@id" AS "id" FROM ${tableName(collection, "fields")} f`,
-      where !== null && `WHERE ${where.sql}`,
+      `WHERE ${where.sql}`,
       `ORDER BY f."@id" LIMIT ? OFFSET ?) n JOIN ${tableName(collection, "records")} r ON r."@row" = n."row"`,
       `ORDER BY n."id"`,
     ),
-    params: [...(where?.params ?? []), limit, offset],
+    params: [...where.params, limit, offset],
   };
 }
 
 /** How many records match. */
 export function countSql(collection: string, filter: Filter | null, paths: Paths): Statement {
+  const fields = tableName(collection, "fields");
+  // Without a condition SQLite counts pages, not rows.
+  if (filter === null) return { sql: `SELECT count(*) AS "n" FROM ${fields}`, params: [] };
+  const where = boundedSql(filter, collection, paths);
+  return { sql: lines(`SELECT count(*) AS "n" FROM ${fields} f`, `WHERE ${where.sql}`), params: where.params };
+}
+
+/** A condition in a statement that can be ended before all rows were compared. */
+function boundedSql(filter: Filter | null, collection: string, paths: Paths): Sql {
   const where = whereSql(filter, collection, paths);
-  return {
-    sql: lines(`SELECT count(*) AS "n" FROM ${tableName(collection, "fields")} f`, where !== null && `WHERE ${where.sql}`),
-    params: where?.params ?? [],
-  };
+  const turn = turnSql(`f."@row"`, filter !== null && comparesTexts(filter));
+  return where === null ? { sql: turn, params: [] } : { sql: `(${where.sql}) AND ${turn}`, params: where.params };
 }
 
 /** The records of found rows, in no particular order. */
