@@ -18,6 +18,8 @@ import type { Checked, Diagnostic, GuardCertificate, Pass, Plans, Resolved, Sour
 export { tdsSchema } from "./1-parse/schema.gen.js";
 export { compileNative } from "./3-check/native.js";
 export { findPackages } from "./3-check/packages.js";
+export { guardOf } from "./4-plan/filters.js";
+export { routeOf } from "./4-plan/routes.js";
 
 export interface Compiled {
   readonly plans: Plans;

@@ -39,7 +39,7 @@ export function loadTarget({ plans, checked }: Compiled, connection: string, col
   if (plan.credentials !== undefined) throw new RangeError(`connection '${connection}' takes its settings from credentials.provider ${plan.credentials.provider}, which load does not ask; load through a catalog that names the file`);
   const path = plan.settings["path"];
   if (typeof path !== "string") throw new RangeError(`connection '${connection}' has no path`);
-  const readers = Object.entries(plans.tools).filter(([, tool]) => reads(tool, connection, collection));
+  const readers = readersOf(plans.tools, connection, collection);
   const tools = checked.tools.filter(({ name }) => readers.some(([reader]) => reader === name));
   const types = new Map<string, LoadType>([...typesOf(tools.flatMap(({ parameters }) => parameters)), ...tools.flatMap(({ dtypes }) => Object.entries(dtypes))]);
   return {
@@ -66,12 +66,22 @@ function typesOf(parameters: readonly ResolvedParameter[]): ReadonlyMap<string, 
   return types;
 }
 
+/** The tools that read a collection, with their names. */
+export function readersOf(tools: { readonly [tool: string]: ToolPlan }, connection: string, collection: string): readonly (readonly [string, ToolPlan])[] {
+  return Object.entries(tools).filter(([, tool]) => reads(tool, connection, collection));
+}
+
 function reads(tool: ToolPlan, connection: string, collection: string): boolean {
   const read = tool.kind === "pipeline" ? tool.retrieve : tool;
   return read.connection === connection && "collection" in read && isAmong(read.collection, collection);
 }
 
 function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddings: { readonly [name: string]: EmbeddingPlan }, collection: string): EmbeddingPlan {
+  return statedEmbedding(readers, embeddings, collection) ?? embeddings["default"] ?? SMALLEST_EMBEDDING;
+}
+
+/** The embedding of the tools that search a collection; undefined where none does. @throws RangeError where they differ */
+export function statedEmbedding(readers: readonly (readonly [string, ToolPlan])[], embeddings: { readonly [name: string]: EmbeddingPlan }, collection: string): EmbeddingPlan | undefined {
   const users = new Map<string, string>();
   for (const [name, tool] of readers) {
     const query = tool.kind === "pipeline" ? tool.retrieve.query : "query" in tool ? tool.query : undefined;
@@ -82,6 +92,5 @@ function embeddingOf(readers: readonly (readonly [string, ToolPlan])[], embeddin
     throw new RangeError(`the tools '${a}' and '${b}' embed collection '${collection}' differently (${first} and ${second}); a collection has one embedding`);
   }
   const [name] = users.keys();
-  const used = name === undefined ? undefined : embeddings[name];
-  return used ?? embeddings["default"] ?? SMALLEST_EMBEDDING;
+  return name === undefined ? undefined : embeddings[name];
 }

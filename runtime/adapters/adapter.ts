@@ -55,6 +55,31 @@ export interface FetchRequest {
   readonly fields: readonly string[] | null;
 }
 
+/** A read of whole rows with their vectors, for a copy of a collection; never for answering a caller. */
+export interface PageRequest {
+  readonly collection: string;
+  readonly filter: Filter | null;
+  /** As of a search. */
+  readonly route?: Route;
+  /** 1–1000. */
+  readonly limit: number;
+  /** `next` of the page before; `null` for the first page. */
+  readonly after: Json;
+}
+
+export interface StoredRow {
+  readonly row: Row;
+  /** `null` where the row has none, or several. */
+  readonly vector: Float32Array | null;
+}
+
+/** Rows in an order of the store's own. A page may have fewer than were asked for, also before the last. */
+export interface Page {
+  readonly rows: readonly StoredRow[];
+  /** Where the next page starts; `null` after the last. */
+  readonly next: Json;
+}
+
 /** Rows, best first for a search. Each has `_id` (string or number) and, from a search, `_score` (higher is better). */
 export interface RowSet {
   readonly rows: readonly Row[];
@@ -102,6 +127,8 @@ export interface Adapter {
   count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number>;
   /** Up to `n` rows in record-id order, for inference; never for answering a caller. */
   sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]>;
+  /** Every row that passes the filter, page by page; absent: the store's rows cannot be copied. */
+  page?(request: PageRequest, signal: AbortSignal): Promise<Page>;
   /** As the module's `explain`, with what only the open store knows (the columns of a table); absent: it knows no more. */
   explain?(request: ReadRequest): Json;
   close(): Promise<void>;

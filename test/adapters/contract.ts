@@ -6,9 +6,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BackendError, isBackendError } from "../../runtime/abi/errors.js";
 import { evaluate, EXTENDED_OPS, type Filter, type Row } from "../../runtime/abi/filter.js";
-import type { Adapter, FetchRequest, SearchRequest, Settings } from "../../runtime/adapters/adapter.js";
+import type { Json } from "../../runtime/abi/plan.js";
+import type { Adapter, FetchRequest, Page, SearchRequest, Settings, StoredRow } from "../../runtime/adapters/adapter.js";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { suite } from "../lib/suite.js";
+import { copiedRows } from "./copied.js";
 import { HOSTILE_TEXTS } from "./hostile.js";
 import type { LiveStore, StoredRecord } from "./live-store.js";
 import { filters, payloads } from "./random.js";
@@ -199,6 +201,39 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     const passing = rows.filter((row) => evaluate(filter, row));
     assert.deepEqual(ids((await adapter.fetch(fetch("things", { filter, limit: 5, offset: 5 }), never())).rows), ids(passing.slice(5, 10)));
   });
+
+  test("pages for a copy have each row that passes once, with its vector", async () => {
+    for (const filter of [null, { path: "tenant", op: "eq", value: "acme" }] as readonly (Filter | null)[]) {
+      const copied: StoredRow[] = [];
+      for (let after: Json = null, pages = 0; pages === 0 || after !== null; pages++) {
+        const page: Page = (await adapter.page?.({ collection: store.name("things"), filter, limit: 7, after }, never())) ?? assert.fail("the adapter has no pages");
+        copied.push(...page.rows);
+        assert.ok(page.rows.length <= 7 && pages < 100);
+        after = page.next;
+      }
+      const passing = RECORDS.filter((_, index) => evaluate(filter, rows[index] ?? {}));
+      assert.equal(copied.length, passing.length);
+      const byId = new Map(copied.map((one) => [one.row["_id"], one]));
+      for (const { n, vector } of passing) {
+        const found = byId.get(store.id(n));
+        assert.deepEqual(found?.row, rows[n], `row ${n}`);
+        assert.ok(found?.vector?.length === DIMS && cosine([...found.vector], vector) > 0.9999, `vector of row ${n}`);
+      }
+    }
+  });
+
+  test("toolsrv copy brings the rows that pass, as they are, into an embedded file", async () => {
+    for (const [words, passes] of [[[], () => true], [["--where", "tenant=acme"], (row: Row) => row["tenant"] === "acme"]] as const) {
+      const copied = new Map((await copiedRows(store, "things", words)).map(({ row, vector }) => [row["_id"], { row, vector }]));
+      const passing = RECORDS.filter((_, index) => passes(rows[index] ?? {}));
+      assert.equal(copied.size, passing.length);
+      for (const { n, vector } of passing) {
+        const found = copied.get(String(store.id(n)));
+        assert.deepEqual({ ...found?.row, _id: store.id(n) }, rows[n], `row ${n}`);
+        assert.ok(found?.vector?.length === DIMS && cosine([...found.vector], vector) > 0.9999, `vector of row ${n}`);
+      }
+    }
+  }, { timeoutMs: 60_000 });
 
   test("a lookup by ids keeps the guard", async () => {
     const wanted = [1, 2, 3, 4].map((n) => String(store.id(n)));

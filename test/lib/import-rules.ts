@@ -210,6 +210,10 @@ export const RULES: readonly Rule[] = [
     because: "it asks stores as a call does, twice, and keeps numbers only",
   },
   {
+    files: "generator/copy/**", room: 2, may: [ABI, SHARED, "generator/compile.ts", "generator/load/{convert,indexes,target,writer}.ts", DESCRIPTORS], mayTypes: ["runtime/adapters/{adapter,descriptor}.ts"], packages: [],
+    because: "it reads by an adapter and writes by the writer of load; it embeds nothing",
+  },
+  {
     files: "generator/isolation/**", room: 2,
     may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: [],
     because: "the probe calls a compiled program as a client would, and takes what it demands from the proof's reading of the catalog",
@@ -228,7 +232,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,connect,program,projects}.ts", "generator/{build,diff,discover,drafts,edit,eval,explain,load,migrate,printers,schema}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,connect,program,projects}.ts", "generator/{build,copy,diff,discover,drafts,edit,eval,explain,load,migrate,printers,schema}/**"],
     mayLater: ["generator/{5-emit,proof,isolation,recall,twin}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",

@@ -6,10 +6,11 @@ import type * as Chroma from "chromadb";
 import { BackendError, type BackendErrorKind } from "../../abi/errors.js";
 import { compareText, type Filter, type Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
+import { countedPage, offsetOf, toVector } from "../page.js";
 import { refuse, refuseRoute, type Compiled } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { compileFilter, type ChromaFilter } from "./filter.js";
@@ -84,6 +85,16 @@ class ChromaAdapter implements Adapter {
     const found = await this.#on(collection, signal, (one) => one.get({ ...which, include: ["metadatas", "documents"] }));
     const rows = found.ids.map((id, index) => toRow(id, found.metadatas[index], found.documents[index], fields));
     return { rows: wanted === null ? rows : rows.sort((a, b) => compareText(String(a["_id"]), String(b["_id"]))), exact: true };
+  }
+
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    refuseRoute("chroma", route);
+    const native = compiled(filter);
+    const offset = offsetOf(after);
+    if (native === "none") return { rows: [], next: null };
+    const { ids, metadatas, documents, embeddings } = await this.#on(collection, signal, (one) => one.get({ ...selected(native), limit, offset, include: ["metadatas", "documents", "embeddings"] }));
+    const rows = ids.map((id, index) => ({ row: toRow(id, metadatas[index], documents[index], null), vector: toVector(embeddings[index]) }));
+    return countedPage(rows, ids.length, offset, limit);
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {

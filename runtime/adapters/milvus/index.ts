@@ -7,9 +7,10 @@ import { BackendError } from "../../abi/errors.js";
 import { compareText, type Filter, type Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
 import { isRecord } from "../../base/paths.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, ReadRequest, Route, RowSet, SearchRequest, Settings } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest, Settings } from "../adapter.js";
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
+import { countedPage, offsetOf, toVector } from "../page.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config } from "./client.js";
@@ -72,17 +73,30 @@ class MilvusAdapter implements Adapter {
 
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("milvus", request.route);
-    const { collection, filter, limit, offset, fields } = request;
+    const schema = await this.#schema(request.collection, signal);
+    const found = await this.#pageOf(request, outputFields(request.fields, schema), schema, signal);
+    return { rows: found.map((one) => toRow(one, schema)).sort(byId), exact: true };
+  }
+
+  /** Of more records than one request may read, copies have the first ones. */
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    refuseRoute("milvus", route);
     const schema = await this.#schema(collection, signal);
+    const { name } = schema.vector ?? { name: null };
+    const offset = offsetOf(after);
+    const found = await this.#pageOf({ collection, filter, limit, offset }, [...schema.shown, ...(name === null ? [] : [name])], schema, signal);
+    return countedPage(found.map((one) => ({ row: toRow(one, schema), vector: toVector(name === null ? null : one[name]) })), found.length, offset, limit);
+  }
+
+  async #pageOf({ collection, filter, limit, offset }: Pick<FetchRequest, "collection" | "filter" | "limit" | "offset">, outputs: readonly string[], schema: Schema, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
     const body = queryBody(collection, filter, [schema.fields.id], schema, MAX_ROWS);
-    if (body === null) return { rows: [], exact: true };
+    if (body === null) return [];
     // The server has no order of its own: all ids are read and sorted, then the page by its ids, under the filter again.
     const ids = (await this.#query(body, signal)).map((found) => idOf(found, schema)).sort(compareIds).slice(offset, offset + limit);
-    if (ids.length === 0) return { rows: [], exact: true };
+    if (ids.length === 0) return [];
     const page: Filter = { path: "id", op: "in", value: ids };
-    const full = queryBody(collection, filter === null ? page : { and: [filter, page] }, outputFields(fields, schema), schema, MAX_ROWS);
-    const rows = full === null ? [] : (await this.#query(full, signal)).map((found) => toRow(found, schema));
-    return { rows: rows.sort(byId), exact: true };
+    const full = queryBody(collection, filter === null ? page : { and: [filter, page] }, outputs, schema, MAX_ROWS);
+    return full === null ? [] : this.#query(full, signal);
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {

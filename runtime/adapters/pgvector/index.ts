@@ -7,17 +7,18 @@ import type Pg from "pg";
 import { BackendError } from "../../abi/errors.js";
 import type { Filter, Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { inferFields } from "../infer.js";
 import { findPackage, loadPackage } from "../package.js";
+import { countedPage, offsetOf, toVector } from "../page.js";
 import { refuse, refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { type Database, Server } from "./database.js";
 import { EMBEDDED_PACKAGES } from "./descriptor.js";
 import { addressOf, embeddedFolder } from "./dsn.js";
 import { isChanged } from "./errors.js";
-import { countSql, fetchSql, searchSql, shownColumns, type Statement } from "./sql.js";
+import { countSql, fetchSql, pageSql, searchSql, shownColumns, type Statement } from "./sql.js";
 import { assumedTable, type ColumnRow, INTROSPECT_SQL, type IndexRow, knownTable, PAYLOAD, placeOf, type Place, type Table, TABLES_SQL } from "./table.js";
 
 /** How long the columns of a table are taken as read. */
@@ -77,6 +78,15 @@ class PgvectorAdapter implements Adapter {
     return this.#onTable(request.collection, signal, async (table) => {
       const rows = await this.#run(fetchSql(request, table), signal);
       return { rows: rows.map((row) => toRow(row, table, request.fields)), exact: true };
+    });
+  }
+
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    refuseRoute("pgvector", route);
+    const offset = offsetOf(after);
+    return this.#onTable(collection, signal, async (table) => {
+      const found = await this.#run(pageSql({ filter, limit, offset }, table), signal);
+      return countedPage(found.map((row) => ({ row: toRow(row, table, null), vector: vectorOf(row["vector"]) })), found.length, offset, limit);
     });
   }
 
@@ -167,6 +177,11 @@ function toRow(found: Record<string, unknown>, table: Table, fields: readonly st
   const id = String(found["_id"]);
   row["_id"] = table.idKind === "integer" && Number.isSafeInteger(Number(id)) ? Number(id) : id;
   return row;
+}
+
+/** `[1,2]`; a sparse vector or one of bits is written otherwise, and is no list of numbers. */
+function vectorOf(text: unknown): Float32Array | null {
+  return typeof text === "string" && text.startsWith("[") ? toVector(JSON.parse(text)) : null;
 }
 
 function explainOn(request: ReadRequest, table: Table): Json {

@@ -50,6 +50,12 @@ export function fetchSql({ filter, limit, offset, fields }: Omit<FetchRequest, "
   };
 }
 
+/** The matching records in id order with their vectors as texts, for a copy. */
+export function pageSql(request: Omit<FetchRequest, "collection" | "fields">, table: Table): Statement {
+  const { sql, params } = fetchSql({ ...request, fields: null }, table);
+  return table.vector === null ? { sql, params } : { sql: sql.replace("SELECT ", () => `SELECT ${quoted(table.vector?.column ?? "")}::text AS "vector", `), params };
+}
+
 /** How many records match. */
 export function countSql(filter: Filter | null, table: Table): Statement {
   const where = whereSql(filter, table, 1);
@@ -67,7 +73,7 @@ function idOrder({ idColumn, idKind }: Table): string {
   return `${quoted(idColumn)}${idKind === "text" ? ` COLLATE "C"` : ""}`;
 }
 
-/** The id, the payload, and the columns that are asked for, each as JSON. Vectors are never read. */
+/** The id, the payload, and the columns that are asked for, each as JSON. Vectors are read for copies alone. */
 function columnsSql(table: Table, fields: readonly string[] | null): readonly string[] {
   const columns = shownColumns(table, fields).map((name, index) => `${jsonColumn(name, table.columns.get(name) ?? "json")} AS "c${index}"`);
   const payload = table.others === "payload" && (fields === null || fields.some((field) => !table.columns.has(field)));

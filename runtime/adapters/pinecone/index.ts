@@ -7,10 +7,11 @@ import type * as Pinecone from "@pinecone-database/pinecone";
 import { BackendError, isBackendError } from "../../abi/errors.js";
 import { compareText, evaluate, type Filter, type Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { fetchError, statusError } from "../http-errors.js";
 import { loadPackage } from "../package.js";
+import { toVector } from "../page.js";
 import { refuse, refuseRoute, type Compiled } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import type { Where } from "../where.js";
@@ -18,6 +19,8 @@ import { compileFilter } from "./filter.js";
 
 /** Most rows of one query. */
 const MAX_ROWS = 10_000;
+/** Most ids of one page of a list. */
+const MAX_LISTED = 100;
 
 type Index = Pinecone.Index;
 
@@ -54,6 +57,16 @@ class PineconeAdapter implements Adapter {
   async fetch(_request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
     signal.throwIfAborted();
     return refuse("pinecone", "reads without a query text");
+  }
+
+  /** The service lists ids and not by a filter: rows are read and compared here. */
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    const namespace = namespaceOf(collection, route);
+    const { vectors = [], pagination } = await this.#ask(signal, (index) => index.listPaginated({ namespace, limit: Math.min(limit, MAX_LISTED), ...(typeof after === "string" ? { paginationToken: after } : {}) }));
+    const ids = vectors.flatMap(({ id }) => id ?? []);
+    const { records } = ids.length === 0 ? { records: {} } : await this.#ask(signal, (index) => index.fetch({ ids, namespace }));
+    const rows = Object.values<Pinecone.PineconeRecord>(records).map(({ id, metadata, values }) => ({ row: { ...metadata, _id: id } as Row, vector: toVector(values) }));
+    return { rows: rows.filter(({ row }) => filter === null || evaluate(filter, row)), next: pagination?.next ?? null };
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {

@@ -6,11 +6,13 @@ import type * as Qdrant from "@qdrant/js-client-rest";
 import { BackendError } from "../../abi/errors.js";
 import type { Filter, Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import { isRecord } from "../../base/paths.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { fetchError, statusError } from "../http-errors.js";
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
+import { toVector } from "../page.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import type { Width } from "./filter.js";
@@ -29,6 +31,8 @@ interface Point {
   readonly id: string | number | bigint;
   readonly score?: number;
   readonly payload?: { readonly [key: string]: unknown } | null;
+  /** A list, or lists by the names of vectors. */
+  readonly vector?: unknown;
 }
 
 class QdrantAdapter implements Adapter {
@@ -101,6 +105,17 @@ class QdrantAdapter implements Adapter {
     const body = { collection_name: collection, ...where, ...(start.offset === null ? {} : { offset: start.offset }), limit, with_payload: payloadOf(fields, filter), with_vector: false };
     const { points } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
     return (points as readonly Point[]).map((point) => toRow(point, null));
+  }
+
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    refuseRoute("qdrant", route);
+    const { name, dims } = vectorsOf(await this.#info(collection, signal), null);
+    const where = filterBody(filter, "exact");
+    if (where === null) return { rows: [], next: null };
+    const body = { collection_name: collection, ...where, ...(after === null ? {} : { offset: after }), limit, with_payload: true, with_vector: name === null ? dims !== null : [name] };
+    const { points, next_page_offset: next } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
+    const rows = (points as readonly Point[]).map((point) => ({ row: toRow(point, null), vector: toVector(isRecord(point.vector) ? point.vector[name ?? ""] : point.vector) }));
+    return { rows: rows.filter(({ row }) => isMeant(filter, row)), next: (next ?? null) as Json };
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {

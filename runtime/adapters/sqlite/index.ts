@@ -5,7 +5,8 @@
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
 import type { Row } from "../../abi/filter.js";
-import type { Adapter, AdapterModule, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, Page, PageRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import { countedPage, offsetOf } from "../page.js";
 import { refuseRoute } from "../reduce.js";
 import { loadCommand, type Place } from "./database.js";
 import { Lists } from "./lists.js";
@@ -13,7 +14,7 @@ import { statementOf, type StoredRecord } from "./reads.js";
 import { type Hit, isLarge, searchAtOnce, searchInSlices } from "./search.js";
 import { SearchPool } from "./search-pool.js";
 import { Session, SnapshotPool } from "./session.js";
-import { denseSql, type Statement, wordsSql } from "./sql.js";
+import { denseSql, type Statement, vectorsSql, wordsSql } from "./sql.js";
 
 class SqliteAdapter implements Adapter {
   /** For work that one turn of the event loop does. */
@@ -64,6 +65,15 @@ class SqliteAdapter implements Adapter {
     return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
   }
 
+  /** The rows as a list has them, then their vectors; of a row that is loaded anew between the two, the vector is the new one. */
+  async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    const offset = offsetOf(after);
+    const { rows } = await this.fetch({ collection, filter, ...(route === undefined ? {} : { route }), limit, offset, fields: null }, signal);
+    const found = await this.#main.run(signal, () => this.#main.all(vectorsSql(collection, rows.map((row) => String(row["_id"]))))) as { id: string; vector: Buffer }[];
+    const vectors = new Map(found.map(({ id, vector }) => [id, floatsOf(vector)]));
+    return countedPage(rows.map((row) => ({ row, vector: vectors.get(String(row["_id"])) ?? null })), rows.length, offset, limit);
+  }
+
   async count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("sqlite", route);
     const [row] = (await this.#lists.read({ count: { collection, filter } }, signal)) as readonly { readonly n: number }[];
@@ -85,6 +95,11 @@ function toScoredRow({ record, id, score }: Hit): Row {
   const row = toRow(record, id);
   row["_score"] = score;
   return row;
+}
+
+/** Numbers are copied, because a row's bytes may begin anywhere. */
+function floatsOf(bytes: Buffer): Float32Array | null {
+  return bytes.length === 0 ? null : new Float32Array(Uint8Array.from(bytes).buffer);
 }
 
 function toRow(record: string, id: string): Row {

@@ -84,6 +84,18 @@ export function fetchSql({ collection, filter, limit, offset }: FetchRequest, pa
   };
 }
 
+/** The vectors of records, in no particular order; for a copy. */
+export function vectorsSql(collection: string, ids: readonly string[]): Statement {
+  return {
+    sql: lines(
+      `SELECT f."@id" AS "id", v."vector"`,
+      `FROM ${tableName(collection, "fields")} f JOIN ${tableName(collection, "vectors")} v ON v."@row" = f."@row"`,
+      `WHERE f."@id" IN (SELECT value FROM json_each(?))`,
+    ),
+    params: [JSON.stringify(ids)],
+  };
+}
+
 /** How many records match. */
 export function countSql(collection: string, filter: Filter | null, paths: Paths): Statement {
   const fields = tableName(collection, "fields");

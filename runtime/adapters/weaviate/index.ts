@@ -6,8 +6,9 @@ import type * as Weaviate from "weaviate-client";
 import { BackendError } from "../../abi/errors.js";
 import { compareText, evaluate, type Filter, type Row } from "../../abi/filter.js";
 import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, ReadRequest, Route, RowSet, SearchRequest, Settings } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest, Settings } from "../adapter.js";
 import { loadPackage } from "../package.js";
+import { countedPage, offsetOf, toVector } from "../page.js";
 import { refuse, refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config, type Endpoint } from "./client.js";
@@ -105,10 +106,25 @@ class WeaviateAdapter implements Adapter {
     if (filters === "none") return { rows: [], exact: true };
     const { objects } = await this.#on(collection, route, signal, (one) => one.query.fetchObjects({
       limit: Math.min(limit, MAX_ROWS - Math.min(offset, MAX_ROWS - 1)), offset, ...(filters === "all" ? {} : { filters: filters as Weaviate.FilterValue }), ...shown(fields, filter, schema),
-      // The client has no method for it, and the server sorts by this name.
-      sort: { sorts: [{ property: "_id", ascending: true }] } as unknown as Weaviate.Sorting<undefined>,
+      sort: BY_ID,
     }));
     return { rows: objects.map(toRow).filter((row) => isMeant(filter, row)), exact: true };
+  }
+
+  /** All objects by a cursor, which the server has without a filter only; else by counting, as far as it counts. */
+  async page({ collection, filter, route = this.#ownRoute(), limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
+    refuseOthers(route);
+    return this.#withSchema(collection, signal, async ({ properties, vector }) => {
+      const filters = compiled(filter, properties);
+      const offset = offsetOf(after);
+      if (filters === "none" || offset >= MAX_ROWS) return { rows: [], next: null };
+      const place = filters === "all" ? (typeof after === "string" ? { after } : {}) : { offset, filters: filters as Weaviate.FilterValue, sort: BY_ID };
+      const most = Math.min(limit, MAX_ROWS - offset);
+      const { objects } = await this.#on(collection, route, signal, (one) => one.query.fetchObjects({ limit: most, includeVector: true, ...place }));
+      const rows = objects.map((found) => ({ row: toRow(found), vector: toVector(found.vectors[vector ?? "default"]) })).filter(({ row }) => isMeant(filter, row));
+      const { next } = countedPage(rows, objects.length, offset, most);
+      return { rows, next: filters === "all" && next !== null ? objects.at(-1)?.uuid ?? null : next };
+    });
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
@@ -175,6 +191,9 @@ class WeaviateAdapter implements Adapter {
     return schema;
   }
 }
+
+/** The client has no method for it, and the server sorts by this name. */
+const BY_ID = { sorts: [{ property: "_id", ascending: true }] } as unknown as Weaviate.Sorting<undefined>;
 
 function refuseOthers(route: Route | undefined): void {
   refuseRoute("weaviate", route?.namespace === undefined ? undefined : { namespace: route.namespace });
