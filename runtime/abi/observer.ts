@@ -49,6 +49,8 @@ export interface ObservedCall {
   /** 0 until the call has ended. */
   readonly endedMs: number;
   readonly outcome: CallOutcome | null;
+  /** Those that began before the call ended, in their order; empty unless an observer has `steps`. */
+  readonly steps: readonly ObservedStep[];
   /** `null` unless an observer of the call asks for evidence. */
   readonly evidence: CallEvidence | null;
 }
@@ -111,8 +113,12 @@ export function observeWith(observers: readonly CallObserver[]): CallObserver | 
   const steps = observers.flatMap((observer) => observer.steps ?? []);
   return {
     ...(observers.some(({ evidence }) => evidence === true) ? { evidence: true } : {}),
-    begin: (call) => observers.forEach((observer) => observer.begin?.(call)),
-    end: (call, error) => observers.forEach((observer) => observer.end(call, error)),
+    begin(call) {
+      for (const observer of observers) observer.begin?.(call);
+    },
+    end(call, error) {
+      for (const observer of observers) observer.end(call, error);
+    },
     ...(steps.length === 0 ? {} : {
       steps: {
         begin: (call, step) => steps.forEach((each) => each.begin(call, step)),

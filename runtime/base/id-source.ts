@@ -1,33 +1,42 @@
 /** Identifiers of calls, runs and events: unique, and in the order of their making. */
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
+
+/** Random digits are made in blocks: one request to the generator serves many ids. */
+const BLOCK_BYTES = 2048;
+/** Digits of one id: one of four bits for the variant, fifteen as they are. */
+const RANDOM_DIGITS = 16;
+/** Three hex digits of each number below 4,096. */
+const THREE_DIGITS = Array.from({ length: 4096 }, (_, number) => number.toString(16).padStart(3, "0"));
+const VARIANTS = ["8", "9", "a", "b"];
 
 /** Makes UUIDs of version 7, ascending within a process. `now` is milliseconds since the epoch. */
 export function createIdSource(now: () => number): () => string {
-  const pool = Buffer.alloc(16 * 256);
-  let at = pool.length;
-  let lastMs = 0;
+  let digits = "";
+  let at = 0;
+  let lastMs = -1;
   let count = 0;
-  // Times of 4,096 ms share their first nine digits; formatting a number beyond 31 bits as hexadecimal is slow.
-  let highMs = -1;
+  // The same for all ids of a millisecond.
   let head = "";
   return () => {
-    if (at === pool.length) {
-      randomFillSync(pool);
+    if (at === digits.length) {
+      digits = randomBytes(BLOCK_BYTES).toString("hex");
       at = 0;
     }
     const ms = Math.max(Math.floor(now()), lastMs);
     count = ms === lastMs ? (count + 1) & 0xfff : 0;
-    lastMs = count === 0 && ms === lastMs ? ms + 1 : ms;
-    const high = Math.floor(lastMs / 4096);
-    if (high !== highMs) {
-      highMs = high;
-      const digits = high.toString(16).padStart(9, "0");
-      head = `${digits.slice(0, 8)}-${digits.slice(8)}`;
-    }
-    const low = (4096 + (lastMs - high * 4096)).toString(16).slice(1);
-    const tail = pool.toString("hex", at, at + 8);
-    at += 8;
-    const variant = "89ab"[Number.parseInt(tail[0] ?? "0", 16) & 3] ?? "8";
-    return `${head}${low}-7${count.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
+    const current = count === 0 && ms === lastMs ? ms + 1 : ms;
+    if (current !== lastMs) head = headOf(current);
+    lastMs = current;
+    const variant = VARIANTS[digits.charCodeAt(at) & 3] ?? "8";
+    const id = `${head}${THREE_DIGITS[count] ?? ""}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + RANDOM_DIGITS)}`;
+    at += RANDOM_DIGITS;
+    return id;
   };
+}
+
+/** Time and version: `0199abcd-e000-7`. */
+function headOf(ms: number): string {
+  const high = Math.floor(ms / 4096);
+  const digits = `${high.toString(16).padStart(9, "0")}${THREE_DIGITS[ms - high * 4096] ?? ""}`;
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
 }

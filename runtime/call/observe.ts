@@ -121,6 +121,7 @@ class CallRecord implements ObservedCall {
   readonly principal: string | null;
   endedMs = 0;
   outcome: CallOutcome | null = null;
+  steps: readonly ObservedStep[] = NO_STEPS;
 
   constructor(
     readonly tool: string,
@@ -138,6 +139,8 @@ class CallRecord implements ObservedCall {
   }
 }
 
+const NO_STEPS: readonly ObservedStep[] = [];
+
 /** Collects the evidence of one call. */
 class Evidence implements CallEvidence {
   readonly reads: ObservedRead[] = [];
@@ -151,7 +154,7 @@ class Watch implements CallWatch {
 
   constructor(
     private readonly observer: StepObserver | null,
-    private readonly call: ObservedCall,
+    private readonly call: CallRecord,
     private readonly evidence: Evidence | null,
     private readonly now: () => number,
   ) {}
@@ -160,7 +163,10 @@ class Watch implements CallWatch {
     const { observer, call, now } = this;
     if (observer === null) return UNWATCHED;
     const step = { kind, operation, target, attributes, startedMs: now(), endedMs: 0, count: null as number | null, failure: null as string | null };
-    if (!this.over) observer.begin(call, step);
+    if (!this.over) {
+      call.steps = [...call.steps, step];
+      observer.begin(call, step);
+    }
     const close = (count: number | null, failure: string | null): void => {
       step.endedMs = now();
       step.count = count;

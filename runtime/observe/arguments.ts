@@ -3,17 +3,21 @@
  * of rows. Values under secret names go at any depth, and so does the value of an argument that is compared with a
  * redacted field. What is left is cut to a bounded size.
  */
+import { quoted } from "../base/json-text.js";
 import { isRecord } from "../base/paths.js";
 import type { FilterTemplate } from "../abi/filter.js";
-import type { Binding, Expr, Json, OutputPlan, ToolPlan } from "../abi/plan.js";
+import type { Binding, Expr, OutputPlan, ToolPlan } from "../abi/plan.js";
 import type { ServePlan } from "../abi/call.js";
 
 /** Takes the place of a value that is not kept. */
 export const REDACTED = "[REDACTED]";
+const REDACTED_JSON = `"${REDACTED}"`;
 
 /** Names whose values are never kept, anywhere in a name: `db_password`, `accessToken`. */
 const SECRET_NAMES = ["password", "token", "secret"];
 
+/** Of a name; a longer one is cut and numbered, so that no two are the same. */
+const MAX_NAME = 200;
 const MAX_TEXT = 2000;
 const MAX_ITEMS = 100;
 const MAX_DEPTH = 8;
@@ -27,7 +31,8 @@ const MAX_KNOWN = 1000;
 const MAX_KNOWN_NAME = 100;
 
 export interface KeptArguments {
-  readonly args: Json;
+  /** The arguments as JSON. */
+  readonly json: string;
   /** A text about the call, without the values that were left out of it. */
   clean(text: string): string;
 }
@@ -53,16 +58,30 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
     if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_NAME) known.set(name, found);
     return found;
   };
+  const boundOf = redactedArgumentsTable();
   return {
     keep(tool, plan, args) {
       if (dropped.has(tool)) return null;
       const hidden: string[] = [];
-      const bound = plan === null ? NOTHING : redactedArguments(plan);
-      const kept = withArgs ? keep(args, (name, top) => isSecret(name) || (top && bound.has(name)), hidden) : {};
+      const bound = boundOf(plan);
+      const json = withArgs ? write(args ?? {}, (name, top) => isSecret(name) || (top && bound.has(name)), hidden) : "{}";
       // Without the arguments no text may quote one either.
       if (!withArgs) collect(args, hidden);
-      return { args: kept, clean: (text) => without(text, hidden) };
+      return { json, clean: (text) => without(text, hidden) };
     },
+  };
+}
+
+/** Found once for each plan. */
+function redactedArgumentsTable(): (plan: ToolPlan | null) => ReadonlySet<string> {
+  const found = new WeakMap<ToolPlan, ReadonlySet<string>>();
+  return (plan) => {
+    if (plan === null) return NOTHING;
+    const before = found.get(plan);
+    if (before !== undefined) return before;
+    const made = redactedArguments(plan);
+    found.set(plan, made);
+    return made;
   };
 }
 
@@ -112,38 +131,42 @@ function overlaps(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
 }
 
-/** A copy that holds what may be kept; what is left out goes to `hidden`, as texts. */
-function keep(args: unknown, isHidden: (name: string, top: boolean) => boolean, hidden: string[]): Json {
+/**
+ * What may be kept of a value, as JSON; what is left out goes to `hidden`, as texts. Written while it is walked: every
+ * audited call comes here, and a copy that is then made JSON of costs several times as much.
+ */
+function write(args: unknown, isHidden: (name: string, top: boolean) => boolean, hidden: string[]): string {
   let left = MAX_VALUES;
   let chars = MAX_CHARS;
-  const walk = (value: unknown, depth: number): Json => {
-    left -= 1;
-    if (typeof value === "string") {
-      const most = Math.min(MAX_TEXT, Math.max(0, chars));
-      chars -= value.length;
-      return value.length <= most ? value : `${value.slice(0, most)}…`;
-    }
-    if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
-    if (typeof value !== "object") return null;
-    if (depth > MAX_DEPTH || left <= 0) return "…";
-    if (Array.isArray(value)) {
-      const items = value.slice(0, Math.min(MAX_ITEMS, Math.max(0, left))).map((item: unknown) => walk(item, depth + 1));
-      return items.length < value.length ? [...items, `… ${value.length - items.length} more`] : items;
-    }
-    const members: [string, Json][] = [];
-    for (const [name, inside] of Object.entries(value)) {
-      if (left <= 0) break;
-      const shown = name.slice(0, 200);
-      if (isHidden(name, depth === 1)) {
-        collect(inside, hidden);
-        members.push([shown, REDACTED]);
-      } else {
-        members.push([shown, walk(inside, depth + 1)]);
-      }
-    }
-    return Object.fromEntries(members);
+  const text = (value: string): string => {
+    const most = Math.min(MAX_TEXT, Math.max(0, chars));
+    chars -= value.length;
+    return quoted(value.length <= most ? value : `${value.slice(0, most)}…`);
   };
-  return walk(args ?? {}, 1);
+  const list = (value: readonly unknown[], depth: number): string => {
+    const shown = Math.min(MAX_ITEMS, Math.max(0, left), value.length);
+    let json = "[";
+    for (let at = 0; at < shown; at += 1) json += `${at === 0 ? "" : ","}${walk(value[at], depth + 1)}`;
+    return shown === value.length ? `${json}]` : `${json}${shown === 0 ? "" : ","}"… ${value.length - shown} more"]`;
+  };
+  const walk = (value: unknown, depth: number): string => {
+    left -= 1;
+    if (typeof value === "string") return text(value);
+    if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
+    if (typeof value !== "object" || value === null) return "null";
+    if (depth > MAX_DEPTH || left <= 0) return '"…"';
+    if (Array.isArray(value)) return list(value, depth);
+    let json = "";
+    for (const [at, name] of Object.keys(value).entries()) {
+      if (left <= 0) break;
+      const inside = (value as { readonly [name: string]: unknown })[name];
+      const hides = isHidden(name, depth === 1);
+      if (hides) collect(inside, hidden);
+      json += `${json === "" ? "" : ","}${quoted(name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… ${at}`)}:${hides ? REDACTED_JSON : walk(inside, depth + 1)}`;
+    }
+    return `{${json}}`;
+  };
+  return walk(args, 1);
 }
 
 /** Texts of everything in a value, so that no message quotes them. */

@@ -5,6 +5,7 @@
  */
 import { isBackendError, isToolError } from "../abi/errors.js";
 import type { CallObserver, ObservedCall } from "../abi/observer.js";
+import { quoted } from "../base/json-text.js";
 import type { Scrub } from "./credentials.js";
 import type { Log, LogFields, LogFormat } from "./log.js";
 
@@ -103,15 +104,11 @@ function lineWriter(format: LogFormat, traceOf: TraceOf): (call: ObservedCall) =
   };
 }
 
-/** A text that needs no quotes and no escapes. */
+/** A text that needs no quotes. */
 const SIMPLE = /^[\w.:@-]+$/;
 
 function plain(text: string): string {
   return SIMPLE.test(text) ? text : JSON.stringify(text);
-}
-
-function quoted(text: string): string {
-  return SIMPLE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** With one decimal, from integers: the general way is slow. */

@@ -54,11 +54,11 @@ export function createCallRecorder(options: CallRecorderOptions): CallObserver {
       open.set(call, { kept, common, steps: new Map() });
       options.onRun?.(requestId);
       sink.emit({
-        ...common, event_type: "tool_start", timestamp: call.startedAt, summary: `${tool}(${clip(JSON.stringify(kept.args))})`,
+        ...common, event_type: "tool_start", timestamp: call.startedAt, summary: `${tool}(${clip(kept.json)})`,
         tags: identity.tags, session_id: call.session, user_id: call.principal,
         attributes: { "toolsrv.request_id": requestId, ...identity.attributes },
         // Payloads are searched, attributes are not.
-        payload: { input: kept.args, request_id: requestId, plan_id: identity.planId, catalog },
+        payload: { input: JSON.parse(kept.json) as unknown, request_id: requestId, plan_id: identity.planId, catalog },
       });
     },
     steps: {

@@ -7,7 +7,11 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("observe/arguments");
 
-const keep = (args: unknown, settings: ServePlan = {}, plan: ToolPlan | null = null) => argumentRules(settings).keep("t", plan, args);
+/** With the arguments read back. */
+function keep(args: unknown, settings: ServePlan = {}, plan: ToolPlan | null = null) {
+  const kept = argumentRules(settings).keep("t", plan, args);
+  return kept === null ? null : { ...kept, args: JSON.parse(kept.json) as unknown };
+}
 const audit = (section: { readonly [key: string]: string | boolean | readonly string[] | { readonly [key: string]: boolean | readonly string[] } }): ServePlan => ({ observability: { audit: section } });
 
 test("values under secret names are replaced at any depth, wherever the word stands in the name", () => {
@@ -63,6 +67,18 @@ test("what is kept is bounded: texts, lists, depth and values", () => {
   assert.ok(wordy.length < 14_000, String(wordy.length));
   assert.ok(!json.includes("bottom"));
   assert.deepEqual([keep(undefined)?.args, keep(null)?.args, keep("text")?.args], [{}, {}, "text"]);
+});
+
+test("what is kept is written as JSON.stringify writes it, whatever the texts, names and numbers are", () => {
+  const odd = { 'a"b\\': "line\nfeed \u2028 \u0000 \ud800 é 😀", __proto__x: [-0, 1e21, 1.5e-9, 0.1, true, null, []], empty: {}, "": [[{}]] };
+  const own = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown;
+  for (const args of [odd, own]) assert.equal(keep(args)?.json, JSON.stringify(args));
+  assert.equal(keep({ a: Number.NaN, b: Infinity, c: undefined, d: () => 1 })?.json, '{"a":null,"b":null,"c":null,"d":null}');
+});
+
+test("names that are cut stay different names", () => {
+  const long = "n".repeat(300);
+  assert.deepEqual(Object.keys(keep({ [`${long}1`]: 1, [`${long}2`]: 2 })?.args as object), [`${"n".repeat(200)}… 0`, `${"n".repeat(200)}… 1`]);
 });
 
 test.run();

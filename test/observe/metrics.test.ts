@@ -113,7 +113,7 @@ test("names that are no tool share one series, whatever they are, and no princip
 test("a name of a catalog that needs quoting is quoted", async () => {
   const metrics = await createMetrics();
   const odd = 'a"b\\c\nd';
-  metrics.observe([odd]).end({ requestId: "r", session: null, trace: null, tool: odd, plan: null, principal: null, args: {}, startedAt: 0, startedMs: 0, endedMs: 1, outcome: { kind: "error", code: "timeout", message: "" }, evidence: null }, null);
+  metrics.observe([odd]).end({ requestId: "r", session: null, trace: null, tool: odd, plan: null, principal: null, args: {}, startedAt: 0, startedMs: 0, endedMs: 1, outcome: { kind: "error", code: "timeout", message: "" }, steps: [], evidence: null }, null);
   assert.equal(sampleValue(parsePrometheus(await metrics.text()), "toolsrv_tool_calls_total", { tool: odd, status: "timeout" }), 1);
 });
 

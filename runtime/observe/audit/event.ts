@@ -6,6 +6,7 @@
 import type { ServePlan } from "../../abi/call.js";
 import type { CallEvidence, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
+import { quoted } from "../../base/json-text.js";
 import type { TraceContext } from "../../base/traceparent.js";
 import { argumentRules } from "../arguments.js";
 import type { AuditInclude } from "./settings.js";
@@ -41,42 +42,53 @@ export type EventWriter = (call: ObservedCall) => AuditEvent | null;
 /** The records of one program. `evidence` is `null` without a chain. */
 export function eventWriter(settings: ServePlan, include: AuditInclude, evidence: EvidenceOf | null): EventWriter {
   const rules = argumentRules(settings);
-  const timeOf = timeWriter();
-  const targets = new Map<ToolPlan, string>();
+  const startOf = startWriter();
+  const targetOf = targetWriter();
   return (call) => {
-    const { plan, outcome } = call;
+    const { plan, outcome, principal } = call;
     if (outcome === null || isSilent(call)) return null;
     const kept = rules.keep(call.tool, plan, call.args);
     if (kept === null) return null;
     const tool = clip(call.tool, MAX_TOOL);
     const isOk = outcome.kind === "ok";
-    let target = plan === null ? NOWHERE : targets.get(plan);
-    if (plan !== null && target === undefined) targets.set(plan, (target = targetOf(plan)));
-    let body =
-      `{"audit_version":"${AUDIT_VERSION}","timestamp":"${timeOf(call)}","request_id":${JSON.stringify(call.requestId)},"principal":${call.principal === null ? "null" : JSON.stringify(clip(call.principal, MAX_PRINCIPAL))}` +
-      `,"tool":${JSON.stringify(tool)},${target},"status":"${isOk ? "ok" : "error"}","error_code":${isOk ? "null" : JSON.stringify(outcome.code)}`;
-    if (include.args) body += `,"args":${JSON.stringify(kept.args)}`;
-    if (include.latency_ms) body += `,"latency_ms":${Math.max(0, Math.round(call.endedMs - call.startedMs))}`;
-    if (isOk && include.result_count) body += `,"result_count":${outcome.count},"truncated":${outcome.truncated}`;
+    const parts = [startOf(call), quoted(call.requestId), ',"principal":', principal === null ? "null" : quoted(clip(principal, MAX_PRINCIPAL)), targetOf(tool, plan)];
+    parts.push(isOk ? ',"status":"ok","error_code":null' : `,"status":"error","error_code":${quoted(outcome.code)}`);
+    if (include.args) parts.push(',"args":', kept.json);
+    if (include.latency_ms) parts.push(',"latency_ms":', String(Math.max(0, Math.round(call.endedMs - call.startedMs))));
+    if (isOk && include.result_count) parts.push(',"result_count":', String(outcome.count), outcome.truncated ? ',"truncated":true' : ',"truncated":false');
     // Tools that no plan describes search nothing.
-    if (isOk && include.search_mode && plan !== null) body += `,"search_mode":"${outcome.searchMode}"`;
-    if (isOk && include.warnings && plan !== null) body += `,"warnings":${JSON.stringify(outcome.warnings)}`;
-    if (evidence !== null) body += evidenceText(evidence, call);
-    return { body, tool, requestId: call.requestId, trace: call.trace, rowIds: evidence === null ? null : isOk ? (call.evidence?.rowIds ?? []) : [] };
+    if (isOk && include.search_mode && plan !== null) parts.push(SEARCH_MODES[outcome.searchMode]);
+    if (isOk && include.warnings && plan !== null) parts.push(outcome.warnings.length === 0 ? ',"warnings":[]' : `,"warnings":${JSON.stringify(outcome.warnings)}`);
+    if (evidence !== null) parts.push(evidenceText(evidence, call));
+    // Joined, the text is one piece: pieces that wait for the sink cost the garbage collector more than this.
+    return { body: parts.join(""), tool, requestId: call.requestId, trace: call.trace, rowIds: evidence === null ? null : isOk ? (call.evidence?.rowIds ?? []) : [] };
   };
 }
+
+const SEARCH_MODES = { dense: ',"search_mode":"dense"', hybrid: ',"search_mode":"hybrid"', none: ',"search_mode":"none"' } as const;
 
 /** Meta tools: what run_tool names is recorded under its own name, and a list of tools reads no store. */
 function isSilent({ tool, plan, outcome }: ObservedCall): boolean {
   return plan === null && (tool === "list_available_tools" || (tool === "run_tool" && outcome?.kind === "ok"));
 }
 
-const NOWHERE = '"connection":null,"collection":null';
+/** Writes the tool and what it reads. It is the same for all calls of a tool; names that are no tool are not kept. */
+function targetWriter(): (tool: string, plan: ToolPlan | null) => string {
+  const written = new Map<string, string>();
+  return (tool, plan) => {
+    if (plan === null) return `,"tool":${quoted(tool)},"connection":null,"collection":null`;
+    const before = written.get(tool);
+    if (before !== undefined) return before;
+    const made = `,"tool":${quoted(tool)},${placeOf(plan)}`;
+    written.set(tool, made);
+    return made;
+  };
+}
 
-function targetOf(plan: ToolPlan): string {
-  if (plan.kind === "meta") return `"connection":${JSON.stringify(plan.connection)},"collection":"*"`;
+function placeOf(plan: ToolPlan): string {
+  if (plan.kind === "meta") return `"connection":${quoted(plan.connection)},"collection":"*"`;
   const { connection, collection } = plan.kind === "pipeline" ? plan.retrieve : plan;
-  return `"connection":${JSON.stringify(connection)},"collection":${typeof collection === "string" ? JSON.stringify(collection) : '"__param__"'}`;
+  return `"connection":${quoted(connection)},"collection":${typeof collection === "string" ? quoted(collection) : '"__param__"'}`;
 }
 
 function evidenceText({ catalog, certificates }: EvidenceOf, { tool, evidence }: ObservedCall): string {
@@ -84,15 +96,15 @@ function evidenceText({ catalog, certificates }: EvidenceOf, { tool, evidence }:
   return `,"catalog":${JSON.stringify(catalog)},"certificate":${certificate},"queries":${JSON.stringify(evidence?.reads ?? [])}`;
 }
 
-/** UTC in whole seconds; the text of the second is kept, because most calls share it. */
-function timeWriter(): (call: ObservedCall) => string {
+/** Writes the beginning up to the request id. The time is UTC in whole seconds, so most calls share it with the one before. */
+function startWriter(): (call: ObservedCall) => string {
   let second = Number.NaN;
   let text = "";
   return ({ startedAt, startedMs, endedMs }) => {
     const current = Math.floor((startedAt + (endedMs - startedMs)) / 1000);
     if (current !== second) {
       second = current;
-      text = timestampOf(current * 1000);
+      text = `{"audit_version":"${AUDIT_VERSION}","timestamp":"${timestampOf(current * 1000)}","request_id":`;
     }
     return text;
   };

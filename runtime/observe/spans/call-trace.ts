@@ -51,8 +51,8 @@ export interface StepTrace {
 const MAX_NAME = 200;
 const NO_STEPS: readonly StepTrace[] = [];
 
-export function callTrace(call: ObservedCall, subject: number, ids: { readonly traceId: string; readonly spanId: string }, steps: readonly ObservedStep[]): CallTrace {
-  const { outcome, startedAt, startedMs, endedMs, principal, requestId, trace } = call;
+export function callTrace(call: ObservedCall, subject: number, ids: { readonly traceId: string; readonly spanId: string }): CallTrace {
+  const { outcome, startedAt, startedMs, endedMs, principal, requestId, trace, steps } = call;
   const isOk = outcome !== null && outcome.kind === "ok";
   return {
     subject,

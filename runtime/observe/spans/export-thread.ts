@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PackageError } from "../../base/optional-package.js";
 import type { LogFields } from "../log.js";
 import type { FromThread, ThreadStart, ToThread } from "./thread.js";
+import { unpackCalls } from "./packed.js";
 import { SpanPipeline } from "./pipeline.js";
 
 const port = parentPort;
@@ -21,8 +22,8 @@ port.on("message", (message: ToThread) => {
   switch (message.kind) {
     case "subject": pipeline.subject(message.subject); break;
     case "calls":
-      for (const trace of JSON.parse(message.json) as Parameters<SpanPipeline["add"]>[0][]) pipeline.add(trace);
-      say({ kind: "taken", count: message.count });
+      for (const trace of unpackCalls(message.calls)) pipeline.add(trace);
+      say({ kind: "taken", count: message.calls.count });
       break;
     case "close":
       void pipeline.close().then(() => {

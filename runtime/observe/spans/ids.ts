@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 
 const BLOCK_BYTES = 4096;
-const TRACE_DIGITS = 32;
-const SPAN_DIGITS = 16;
+const NO_TRACE = "0".repeat(32);
+const NO_SPAN = "0".repeat(16);
 
 export interface SpanIds {
   traceId(): string;
@@ -22,9 +22,9 @@ export function createSpanIds(random: (bytes: number) => Buffer = randomBytes): 
     return digits.slice(at - count, at);
   };
   /** All zeros is no id. */
-  const id = (count: number): string => {
-    const made = take(count);
-    return /[1-9a-f]/.test(made) ? made : id(count);
+  const id = (none: string): string => {
+    const made = take(none.length);
+    return made === none ? id(none) : made;
   };
-  return { traceId: () => id(TRACE_DIGITS), spanId: () => id(SPAN_DIGITS) };
+  return { traceId: () => id(NO_TRACE), spanId: () => id(NO_SPAN) };
 }

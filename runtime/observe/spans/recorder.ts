@@ -4,7 +4,7 @@
  */
 import type { Program } from "../../abi/call.js";
 import { planId } from "../../abi/fingerprint.js";
-import type { CallObserver, ObservedCall, ObservedStep } from "../../abi/observer.js";
+import type { CallObserver, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
 import { callTrace, type CallTrace, type SpanSubject } from "./call-trace.js";
 import type { SpanIds } from "./ids.js";
@@ -19,41 +19,34 @@ export interface SpanSink {
 
 export interface SpanRecorder {
   readonly observer: CallObserver;
-  /** The span of a call that runs or has just ended; `null` for one that is not recorded. */
-  spanOf(call: ObservedCall): { readonly traceId: string; readonly spanId: string } | null;
+  /** The span of a call that ends, for observers before this one; `null` for a call that is not recorded. */
+  spanOf(call: ObservedCall): SpanOf | null;
 }
 
-interface OpenCall {
+interface SpanOf {
   readonly traceId: string;
   readonly spanId: string;
-  steps: ObservedStep[] | null;
 }
 
-const NO_STEPS: readonly ObservedStep[] = [];
-
 export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds): SpanRecorder {
-  const open = new Map<ObservedCall, OpenCall>();
   const subjectOf = subjectTable(program, settings, sink);
+  // Observers of a call end one after another: only the call that ends now can have been asked for.
+  let asked: { readonly call: ObservedCall; readonly span: SpanOf } | null = null;
+  const newSpan = ({ trace }: ObservedCall): SpanOf | null =>
+    trace !== null && !trace.sampled ? null : { traceId: trace === null ? ids.traceId() : trace.traceId, spanId: ids.spanId() };
   return {
-    spanOf: (call) => open.get(call) ?? null,
+    spanOf(call) {
+      if (asked !== null && asked.call === call) return asked.span;
+      const span = newSpan(call);
+      asked = span === null ? null : { call, span };
+      return span;
+    },
     observer: {
-      begin(call) {
-        const { trace } = call;
-        if (trace !== null && !trace.sampled) return;
-        open.set(call, { traceId: trace === null ? ids.traceId() : trace.traceId, spanId: ids.spanId(), steps: null });
-      },
-      steps: {
-        begin(call, step) {
-          const state = open.get(call);
-          if (state !== undefined) (state.steps ??= []).push(step);
-        },
-        end: () => undefined,
-      },
+      steps: { begin: () => undefined, end: () => undefined },
       end(call) {
-        const state = open.get(call);
-        if (state === undefined) return;
-        open.delete(call);
-        sink.add(callTrace(call, subjectOf(call), state, state.steps ?? NO_STEPS));
+        const span = asked !== null && asked.call === call ? asked.span : newSpan(call);
+        asked = null;
+        if (span !== null) sink.add(callTrace(call, subjectOf(call), span));
       },
     },
   };
@@ -61,15 +54,13 @@ export function createSpanRecorder(program: Pick<Program, "catalog">, settings: 
 
 /** What is the same for all calls of a tool is made once. */
 function subjectTable({ catalog }: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink): (call: ObservedCall) => number {
-  const numbers = new Map<ToolPlan | null, Map<string, number>>();
+  const numbers = new Map<string | null, number>();
   return ({ tool: called, plan }) => {
-    const tool = plan === null ? "" : called;
-    const ofPlan = numbers.get(plan) ?? new Map<string, number>();
-    numbers.set(plan, ofPlan);
-    const before = ofPlan.get(tool);
+    const tool = plan === null ? null : called;
+    const before = numbers.get(tool);
     if (before !== undefined) return before;
-    const made = sink.subject({ ...settings, tool: plan === null ? null : tool, attributes: plan === null ? {} : attributesOf(tool, plan, catalog, settings) });
-    ofPlan.set(tool, made);
+    const made = sink.subject({ ...settings, tool, attributes: tool === null || plan === null ? {} : attributesOf(tool, plan, catalog, settings) });
+    numbers.set(tool, made);
     return made;
   };
 }

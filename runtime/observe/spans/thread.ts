@@ -1,12 +1,13 @@
 /**
  * Spans exported by a thread: OpenTelemetry's packages take several times as long for a span as a call takes, and calls
- * shall not pay for that. What is kept of calls crosses in batches, as one text each.
+ * shall not pay for that. What is kept of calls crosses in batches.
  */
 import { Worker } from "node:worker_threads";
 import { PackageError } from "../../base/optional-package.js";
 import type { Log, LogFields } from "../log.js";
 import type { CallTrace, SpanSubject } from "./call-trace.js";
 import { CLOSE_MS, type SpanPipelineOptions } from "./pipeline.js";
+import { CallPacker, type PackedCalls } from "./packed.js";
 import type { SpanSink } from "./recorder.js";
 
 export interface ThreadStart extends Pick<SpanPipelineOptions, "endpoint" | "serviceName" | "version" | "base"> {
@@ -15,7 +16,7 @@ export interface ThreadStart extends Pick<SpanPipelineOptions, "endpoint" | "ser
 
 export type ToThread =
   | { readonly kind: "subject"; readonly subject: SpanSubject }
-  | { readonly kind: "calls"; readonly count: number; readonly json: string }
+  | { readonly kind: "calls"; readonly calls: PackedCalls }
   | { readonly kind: "close" };
 
 export type FromThread =
@@ -43,9 +44,8 @@ const LIMITS = { maxYoungGenerationSizeMb: 8 };
 export class SpanThread implements SpanSink {
   /** Calls of which nobody will receive a span. */
   dropped = 0;
-  /** Calls to cross, as text from the start: objects that live until a batch is full cost more to collect than to make. */
-  private batch = "";
-  private batched = 0;
+  /** Calls to cross. */
+  private readonly batch = new CallPacker(BATCH);
   private untaken = 0;
   private subjects = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -93,9 +93,8 @@ export class SpanThread implements SpanSink {
       return;
     }
     this.untaken += 1;
-    this.batch += this.batched === 0 ? JSON.stringify(trace) : `,${JSON.stringify(trace)}`;
-    this.batched += 1;
-    if (this.batched >= BATCH) this.flush();
+    this.batch.add(trace);
+    if (this.batch.count >= BATCH) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), DELAY_MS).unref();
   }
 
@@ -117,14 +116,13 @@ export class SpanThread implements SpanSink {
   private flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    if (this.batched === 0) return;
-    this.post({ kind: "calls", count: this.batched, json: `[${this.batch}]` });
-    this.batch = "";
-    this.batched = 0;
+    if (this.batch.count === 0) return;
+    const calls = this.batch.take();
+    this.post({ kind: "calls", calls }, [calls.numbers.buffer, calls.texts.buffer]);
   }
 
-  private post(message: ToThread): void {
-    this.worker?.postMessage(message);
+  private post(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+    this.worker?.postMessage(message, moved);
   }
 
   private hear(message: Exclude<FromThread, { readonly kind: "ready" | "failed" }>): void {
