@@ -20,6 +20,7 @@ const PLACES: { readonly [key: string]: string } = {
   builtin_defaults: "in a connection",
   redact: "in output",
   chain: "in observability.audit",
+  require_auth: "in observability.metrics",
   post_filter: "in a pipeline's steps",
 };
 /** Keys that isolate by address; only some connections have them. */

@@ -2141,6 +2141,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
       }
     },
     "Observability": {
+      "title": "Observability",
       "description": "What the server tells about itself.",
       "type": "object",
       "properties": {
@@ -2305,6 +2306,11 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "properties": {
             "enabled": {
               "description": "Serve metrics.",
+              "type": "boolean",
+              "default": false
+            },
+            "require_auth": {
+              "description": "Serve them to authenticated callers only, as POST /mcp is; without, to everybody who reaches the port.",
               "type": "boolean",
               "default": false
             },

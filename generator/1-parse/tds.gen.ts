@@ -1046,6 +1046,10 @@ export interface Metrics {
    */
   enabled?: boolean;
   /**
+   * Serve them to authenticated callers only, as POST /mcp is; without, to everybody who reaches the port.
+   */
+  require_auth?: boolean;
+  /**
    * Kept for older catalogs; metrics share the server's port.
    */
   port?: number;

@@ -21,7 +21,7 @@ export function reportUnknownKey(place: Place, key: string, member: unknown, { t
   } else if (additionalProperties === false) {
     refuseKey(place, key, at, nearby ?? misplaced ?? `known here: ${known.join(", ")}`);
     return false;
-  } else if (guess !== null && isProtecting(guess)) {
+  } else if (guess !== null && (isProtecting(guess) || decidesRecords(title, guess))) {
     refuseKey(place, key, at, nearby ?? "");
     return false;
   } else if (guess === null && misplaced !== null) {
@@ -33,6 +33,16 @@ export function reportUnknownKey(place: Place, key: string, member: unknown, { t
   if (key.startsWith("x-") || key.startsWith(".")) return isGuard;
   place.below(key, () => searchIgnored(place, member, { path: at.path, isTemplate: null }));
   return isGuard;
+}
+
+/** Mappings whose every key decides which calls leave an audit record, or what of a call is in it. */
+const ABOUT_RECORDS: ReadonlySet<string | undefined> = new Set(["Audit", "AuditInclude"]);
+/** Mappings above those, and the key that leads to them. */
+const LEADS_TO_RECORDS: { readonly [title: string]: string } = { Catalog: "observability", Observability: "audit" };
+
+/** Whether a key that was probably meant to be `guess` leaves calls without a record, or records what was meant to stay out. */
+function decidesRecords(title: string | undefined, guess: string): boolean {
+  return title !== undefined && (ABOUT_RECORDS.has(title) || LEADS_TO_RECORDS[title] === guess);
 }
 
 /** Looks for protecting keys below a key that is ignored: what they say is not in force. */

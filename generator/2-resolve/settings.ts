@@ -41,7 +41,7 @@ export function resolveSettings(catalog: tds.Catalog, interpolator: Interpolator
   const observability = present({
     audit: auditOf(catalog.observability?.audit, interpolator),
     tracing: tracingOf(catalog.observability?.tracing, interpolator),
-    metrics: catalog.observability?.metrics?.enabled === true ? { enabled: true } : undefined,
+    metrics: metricsOf(catalog.observability?.metrics),
   });
   const enterprise = catalog.profiles !== undefined && "enterprise" in catalog.profiles;
   return {
@@ -118,6 +118,11 @@ function tracingOf(tracing: tds.Tracing | undefined, interpolator: Interpolator)
   if (tracing?.enabled !== true) return undefined;
   const { exporter = "otlp", endpoint = "http://localhost:4318", service_name = "toolsrv", semconv = false } = tracing;
   return sectionOf({ exporter, endpoint, service_name, semconv }, ["observability", "tracing"], interpolator);
+}
+
+function metricsOf(metrics: tds.Metrics | undefined): Section | undefined {
+  if (metrics?.enabled !== true) return undefined;
+  return { enabled: true, ...(metrics.require_auth === true ? { require_auth: true } : {}) };
 }
 
 function hardeningOf(hardening: tds.Hardening | undefined): Section {

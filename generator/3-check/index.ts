@@ -16,6 +16,7 @@ import * as dates from "./rules/dates.js";
 import * as filters from "./rules/filters.js";
 import * as hosts from "./rules/hosts.js";
 import * as kinds from "./rules/kinds.js";
+import * as metrics from "./rules/metrics.js";
 import * as output from "./rules/output.js";
 import * as documentAcl from "./rules/document-acl.js";
 import * as directories from "./rules/directories.js";
@@ -30,7 +31,7 @@ import { reportProviders } from "./rules/providers.js";
 import * as tracing from "./rules/tracing.js";
 
 /** All rules, in the order reports of one place appear. */
-const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, audit, auth, documentAcl, tracing, hosts]
+const RULES: readonly Rule[] = [catalog, connections, kinds, parameters, filters, dates, directories, queries, output, redaction, pipelines, builtins, security, rates, audit, auth, documentAcl, tracing, metrics, hosts]
   .flatMap((room): readonly Rule[] => Object.values(room));
 
 export type { Target };

@@ -128,9 +128,15 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
   const names = (audit: Section | undefined): readonly string[] => texts(section(audit?.["redact"])?.["arg_fields"]);
   const bared = oldAudit === undefined || nextAudit === undefined ? [] : without(names(oldAudit), names(nextAudit));
   if (bared.length > 0) changes.add("isolation-weakening", "observability.audit", `arguments ${show(bared)} are written to the audit log as they are`);
+  const [hadMetrics, hasMetrics] = [section(old.observability?.["metrics"]), section(next.observability?.["metrics"])];
+  const isGuardChanged = hadMetrics !== undefined && hasMetrics !== undefined && hadMetrics["require_auth"] !== hasMetrics["require_auth"];
+  if (isGuardChanged) {
+    const guards = hasMetrics["require_auth"] === true;
+    changes.add(guards ? "breaking" : "isolation-weakening", "observability.metrics", guards ? "GET /metrics needs authentication now" : "GET /metrics needs no authentication any more");
+  }
   for (const key of ["audit", "tracing", "metrics"] as const) {
     const [before, after] = [old.observability?.[key], next.observability?.[key]];
-    if (same(before, after) || (key === "audit" && (unchained || bared.length > 0))) continue;
+    if (same(before, after) || (key === "metrics" && isGuardChanged) || (key === "audit" && (unchained || bared.length > 0))) continue;
     changes.add("behavioural", `observability.${key}`, before === undefined ? "is on now" : after === undefined ? "is off now" : "is set another way");
   }
 }

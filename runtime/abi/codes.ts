@@ -101,6 +101,7 @@ export const CODES = defineCodes({
   TS0261: { severity: "error", title: "authentication setting that cannot be used", message: "security.auth.{key} {problem}", help: "{help}" },
   TS0262: { severity: "error", title: "enterprise profile not met", message: "enterprise hardening: profiles.enterprise.{key} is not met by {tools}", help: "VE002 and VE003 say what to change in each tool; the profile itself is set under profiles.enterprise.security.hardening" },
   TS0270: { severity: ["error", "warning"], title: "spans that go nowhere", message: "observability.tracing: {detail}", help: "write the address of an OTLP collector, such as http://localhost:4318" },
+  TS0271: { severity: "warning", title: "metrics open to everybody", message: "GET /metrics shows the names of the tools, and how they are used, to everybody who reaches the server", help: "set observability.metrics.require_auth: true, or block /metrics at the proxy" },
   TS0280: { severity: "error", title: "not a date", message: "'{path}' is a point in time, and {got} is none", help: "write {want}" },
   TS0281: { severity: "warning", title: "date compared as text", message: "'{path}' is compared with {got} as text: other spellings of one moment are not equal to it, and may sort before or after it", help: "add dtypes: { {path}: datetime } to {where} to compare points in time, or dtypes: { {path}: keyword } if texts are meant" },
 

@@ -7,6 +7,7 @@ import type { Program } from "../abi/call.js";
 import { observeWith, type CallObserver } from "../abi/observer.js";
 import type { Project } from "../abi/projects.js";
 import { ToolError } from "../abi/errors.js";
+import { isRecord } from "../base/paths.js";
 import { fillProgram } from "../call/fill-program.js";
 import { META_TOOLS } from "../call/meta-tools.js";
 import type { Observing } from "../call/observe.js";
@@ -33,11 +34,17 @@ export interface Observability {
   /** The observer of a program's calls; `null` for none. */
   observe(program: Program, project: string): Observing | null;
   /** `null` when no catalog asks for metrics. */
-  readonly metrics: Metrics | null;
+  readonly metrics: ServedMetrics | null;
   /** Audit records that were lost since the start. */
   auditDropped(): number;
   /** Writes what the observers have queued, each within a bounded time. No call may end after it. */
   close(): Promise<void>;
+}
+
+/** What is served at /metrics. */
+export interface ServedMetrics extends Pick<Metrics, "contentType" | "text"> {
+  /** To authenticated callers only: one of the catalogs that are counted demands it. */
+  readonly requireAuth: boolean;
 }
 
 export interface ObservabilityOptions {
@@ -72,7 +79,7 @@ export async function createObservability(options: ObservabilityOptions): Promis
   const sources = [audit, ...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
   return {
     auditDropped: audit.dropped,
-    metrics,
+    metrics: metrics === null ? null : { ...metrics, requireAuth: options.projects.some(({ program }) => requiresAuth(program)) },
     observe(program, project) {
       const recorders = sources.flatMap((source) => source.observe(program, project) ?? []);
       const recorded = spans.record(program);
@@ -103,6 +110,12 @@ async function metricsOf({ projects, transport, log }: ObservabilityOptions): Pr
 
 function wantsMetrics({ settings }: Program): boolean {
   return settings.observability?.["metrics"] !== undefined;
+}
+
+/** Whether only authenticated callers may see the metrics of a program. */
+export function requiresAuth({ settings }: Program): boolean {
+  const metrics = settings.observability?.["metrics"];
+  return isRecord(metrics) && metrics["require_auth"] === true;
 }
 
 /** Catalogs of one server share the metrics: no two of them have a tool of the same name. */

@@ -8,6 +8,7 @@ import { fillProgram, type FilledProgram } from "../call/fill-program.js";
 import { hasClaims } from "../config/auth-options.js";
 import { StartError } from "../config/exit.js";
 import type { Log } from "../observe/log.js";
+import { requiresAuth } from "./observability.js";
 import { tenantsOf } from "./tenant-headers.js";
 
 export interface StartWarningOptions {
@@ -19,9 +20,10 @@ export interface StartWarningOptions {
   readonly embedded?: boolean;
 }
 
-/** @throws ToolError missing_env; StartError when the catalog has document access and callers have no claims. */
+/** @throws ToolError missing_env; StartError when a catalog has document access or guarded metrics, and nobody could meet what they ask. */
 export function warnOfStart(program: Program, { auth, env, log, embedded = false }: StartWarningOptions): void {
   if (!embedded && (auth === null || !hasClaims(auth))) refuseDocumentAccess(program, auth);
+  if (auth?.mode === "none") refuseOpenMetrics(program);
   const { connections } = fillProgram(program, env);
   if (auth?.mode === "none") warnOfMode(program, log);
   if (!embedded) warnOfTenancy(program, auth, log);
@@ -40,6 +42,11 @@ function refuseDocumentAccess({ catalog, plans }: Program, auth: AuthOptions | n
   if (claims.size === 0) return;
   const why = auth === null ? "stdio has no authenticated caller" : `callers of --auth ${auth.mode} have no claims`;
   throw new StartError(`${catalog.file} decides by the caller's claims ${[...claims].join(", ")} who sees which rows (security.document_acl), and ${why}: every call would be refused; serve it over HTTP with --auth jwt or api_key, or call it through connect() with claims`);
+}
+
+/** With --auth none every request is let in, so nothing would be guarded. */
+function refuseOpenMetrics(program: Program): void {
+  if (requiresAuth(program)) throw new StartError(`${program.catalog.file} serves /metrics to authenticated callers only (observability.metrics.require_auth), and --auth none authenticates nobody: choose another mode, or remove require_auth and block /metrics at the proxy`);
 }
 
 /** security.auth.mode is what the catalog's author had in mind; --auth none is for trying it on one's own machine. */

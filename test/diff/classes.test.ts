@@ -24,7 +24,7 @@ const CATALOG = {
     rbac: { enabled: true, default_role: "viewer", roles: { viewer: { allow: ["search_docs"] }, admin: { allow: ["*"] } }, deny_tools: ["raw_docs"] },
     rate_limit: { enabled: true, global: { requests_per_minute: 100 }, per_tool: { search_docs: "10/minute" } },
   },
-  observability: { audit: { enabled: true, sink: "file", path: "./audit.jsonl", chain: true, redact: { arg_fields: ["password", "token"] } } },
+  observability: { audit: { enabled: true, sink: "file", path: "./audit.jsonl", chain: true, redact: { arg_fields: ["password", "token"] } }, metrics: { enabled: true, require_auth: true } },
   profiles: { enterprise: { security: { hardening: { max_limit_max: 50, allowed_backends: ["qdrant", "pinecone", "sqlite"] } } } },
   tools: [
     {
@@ -154,6 +154,7 @@ const WEAKENING: readonly Row[] = [
   ["limits fail open", (c) => c.set("security.rate_limit.on_store_error", "open"), [`${W} - security.rate_limit`]],
   ["tokens of another issuer are accepted", (c) => c.set("security.auth.jwt.issuer", "https://other"), [`${W} - security.auth`]],
   ["the audit log redacts less", (c) => c.set("observability.audit.redact.arg_fields", ["token"]), [`${W} - observability.audit`]],
+  ["metrics are served to everybody", (c) => c.set("observability.metrics.require_auth", false), [`${W} - observability.metrics`]],
   ["the hardening profile is off", (c) => c.remove("profiles"), [`${W} - profiles.enterprise`]],
   ["the hardening profile allows more rows", (c) => c.set("profiles.enterprise.security.hardening.max_limit_max", 500), [`${W} - profiles.enterprise`]],
   ["a new tool goes around what fenced all others", (c) => c.push("tools", { name: "all_docs", kind: "count", description: "Count all documents there are. Use for questions after a number.", target: { connection: "main", collection: "docs" } }), [`${W} all_docs guard`, `${A} all_docs tool`]],

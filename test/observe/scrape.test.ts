@@ -48,6 +48,30 @@ test("GET and HEAD of /metrics need no credentials, as the probes; other methods
   }, ["--auth", "api_key", "--api-keys-file", join(folder, "keys.json")]).finally(() => rmSync(folder, { recursive: true }));
 });
 
+const GUARDED = { metrics: { enabled: true, require_auth: true } } as const;
+
+test("with observability.metrics.require_auth /metrics is for authenticated callers only, by the server's own mode", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolsrv-scrape-"));
+  const key = "key-of-ada-0123456789";
+  writeFileSync(join(folder, "keys.json"), JSON.stringify({ [key]: { principal: "ada" } }), { mode: 0o600 });
+  const ask = (port: number, headers: string) => rawHttp(port, `GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}Connection: close\r\n\r\n`);
+  await withServer({ open: observedProgram(COUNTED), tools: observedProgram(GUARDED) }, async (server) => {
+    for (const headers of ["", "Authorization: Bearer wrong-key-0123456789\r\n", `X-Api-Key: ${key}\r\n`]) {
+      const refused = await ask(server.port, headers);
+      assert.equal(refused.status, 401, headers);
+      assert.ok(refused.headers["www-authenticate"] !== undefined);
+      assert.doesNotMatch(refused.body, /toolsrv_|echo/);
+    }
+    const answer = await ask(server.port, `Authorization: Bearer ${key}\r\n`);
+    assert.equal(answer.status, 200);
+    parsePrometheus(answer.body);
+  }, ["--auth", "api_key", "--api-keys-file", join(folder, "keys.json"), "--default-project", "open"]).finally(() => rmSync(folder, { recursive: true }));
+});
+
+test("require_auth cannot be in force with --auth none: the server does not start", async () => {
+  await assert.rejects(observedServer({ tools: observedProgram(GUARDED) }), /tools\.yaml serves \/metrics to authenticated callers only \(observability\.metrics\.require_auth\), and --auth none authenticates nobody/);
+});
+
 test("a page of another site cannot read /metrics of a server on this machine", () =>
   withServer({ tools: observedProgram(COUNTED) }, async ({ port }) => {
     assert.equal((await rawHttp(port, "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")).status, 403);

@@ -29,7 +29,7 @@ export const auditInForce: Rule = ({ catalog }, reporter) => {
   if (audit.chain === true && sink !== "file") refuse(`chain links the records of a file, and the sink is ${sink}`, "chain", "write sink: file and a path, or remove chain");
 };
 
-/** A name that is misspelt leaves in what was meant to stay out. */
+/** A name that is misspelt records the calls that were meant to stay out. One that is like no tool is what a removed tool left behind. */
 export const auditedTools: Rule = ({ catalog }, reporter) => {
   const audit = catalog.parsed.value.observability?.audit;
   if (audit?.enabled !== true) return;
@@ -37,7 +37,7 @@ export const auditedTools: Rule = ({ catalog }, reporter) => {
   for (const [index, name] of (audit.exclude_tools ?? []).entries()) {
     if (typeof name !== "string" || names.has(name) || SERVER_TOOLS.has(name)) continue;
     const guess = nearestName(name, names);
-    reporter.report("TS0253", { detail: `exclude_tools names '${name}', which is not a tool` }, { path: [...AT, "exclude_tools", index] }, { severity: "warning", help: guess === null ? "remove it, or add the tool" : `did you mean '${guess}'?` });
+    reporter.report("TS0253", { detail: `exclude_tools names '${name}', which is not a tool` }, { path: [...AT, "exclude_tools", index] }, guess === null ? { severity: "warning", help: "remove it, or add the tool" } : { severity: "error", help: `did you mean '${guess}'? Calls of that tool would be recorded` });
   }
 };
 

@@ -3,12 +3,12 @@ import type { Principal } from "../../abi/call.js";
 import { memoizeLast } from "../../base/memoize.js";
 import { JSON_TYPE, SECURITY_HEADERS } from "../../http/errors.js";
 import type { Gate, RequestPath } from "../../http/request-path.js";
-import type { Metrics } from "../../observe/metrics.js";
 import { dispatch, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
 import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
 import type { Admit, HeaderList, HttpHandler, HttpHead, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
 import type { InFlight } from "../in-flight.js";
+import type { ServedMetrics } from "../observability.js";
 import type { ServedProjects } from "../projects.js";
 import { answerForm, EVENT_TYPE, mayGetEvents, sendAnswer, type AnswerTo } from "./answer.js";
 import { HttpPeer } from "./peer.js";
@@ -26,7 +26,7 @@ export interface RouteParts {
   readonly projects: Pick<ServedProjects, "of">;
   readonly readiness: Readiness;
   /** `null` when no catalog asks for metrics: then there is nothing at /metrics. */
-  readonly metrics: Pick<Metrics, "contentType" | "text"> | null;
+  readonly metrics: ServedMetrics | null;
   /** Requests of POST /mcp that are not answered yet. */
   readonly inFlight: InFlight;
   readonly subscriptions: Subscriptions;
@@ -75,7 +75,7 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
       { method: "ANY", pattern: "/healthz", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
       { method: "ANY", pattern: "/readyz", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
       ...(metrics === null ? [] : [
-        { method: "GET", pattern: "/metrics", headers, admit: open(metricsHandler(metrics)) },
+        { method: "GET", pattern: "/metrics", headers, admit: path.admit(() => metricsHandler(metrics), metrics.requireAuth ? GUARDED : OPEN) },
         { method: "ANY", pattern: "/metrics", headers, bodyLimitBytes: MAX_BODY_BYTES, admit: only("GET, HEAD") },
       ] as const),
     ],
@@ -86,6 +86,8 @@ export function createRoutes(parts: RouteParts): { readonly routes: readonly Htt
 
 /** Probes and refusals of a method say the same to everybody, also while the server stops. */
 const OPEN: Gate = { isPublic: true, whileStopping: true };
+/** As POST /mcp, but also while the server stops: the last calls are counted then. */
+const GUARDED: Gate = { whileStopping: true };
 const PROBE_HEADERS: HeaderList = [...JSON_TYPE, ...SECURITY_HEADERS];
 
 async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
@@ -94,7 +96,7 @@ async function readyz(readiness: Readiness, reply: HttpReply): Promise<void> {
   else reply.send(503, [...PROBE_HEADERS, ["retry-after", "2"]], JSON.stringify(body));
 }
 
-function metricsHandler(metrics: NonNullable<RouteParts["metrics"]>): HttpHandler {
+function metricsHandler(metrics: ServedMetrics): HttpHandler {
   const headers: HeaderList = [["content-type", metrics.contentType], ...SECURITY_HEADERS];
   return async (_, reply) => reply.send(200, headers, await metrics.text());
 }

@@ -8,8 +8,8 @@ import { errorBody, SECURITY_HEADERS } from "../../http/errors.js";
 import { createHostRules } from "../../http/host-rules.js";
 import { RequestPath } from "../../http/request-path.js";
 import type { Log } from "../../observe/log.js";
-import type { Metrics } from "../../observe/metrics.js";
 import { InFlight } from "../in-flight.js";
+import type { ServedMetrics } from "../observability.js";
 import type { ServedProjects } from "../projects.js";
 import { authRoutes } from "./auth-routes.js";
 import { createReadiness } from "./readiness.js";
@@ -42,7 +42,7 @@ export interface HttpServingOptions {
   /** Address under which clients reach the server, where it is another than `address`. */
   readonly publicUrl: string | null;
   /** What is served at /metrics; `null` for nothing. */
-  readonly metrics: Metrics | null;
+  readonly metrics: ServedMetrics | null;
   readonly log: Log;
   readonly now: () => number;
   /** Milliseconds between two signs of life on a stream, 15,000 unless given. */
