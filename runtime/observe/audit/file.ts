@@ -1,10 +1,13 @@
 /**
  * The file sink: appends lines to a file that only its owner can read, and opens it again after it was rotated away.
- * With a chain it goes on where the file ends. Every access is asynchronous: a slow disk delays no call.
+ * With a chain it goes on where the file ends, and no other process may write there. Every access after the start is
+ * asynchronous: a slow disk delays no call.
  */
 import { constants } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { ToolError } from "../../abi/errors.js";
+import type { FileLock } from "../../base/file-lock.js";
 import { systemProblem } from "../../base/system-error.js";
 import type { Log } from "../log.js";
 import { link, newSalt, readRecord, type ChainHead, type ChainNote } from "./chain.js";
@@ -47,6 +50,7 @@ class FileSink implements AuditSink {
   readonly name: string;
   #open: Open | null = null;
   #head: ChainHead | null = null;
+  #lock: FileLock | null = null;
   /** One for the process: digests of one id can be compared within what it wrote. */
   readonly #salt = newSalt();
   /** To be written before the next record. */
@@ -60,6 +64,8 @@ class FileSink implements AuditSink {
     try {
       await this.#opened();
     } catch (error) {
+      // A start that fails keeps no lock: an application may try again.
+      await this.close();
       if (error instanceof ToolError) throw error;
       const problem = systemProblem(error);
       throw problem === null ? error : new ToolError("tds_invalid", `audit: ${problem}`);
@@ -85,6 +91,8 @@ class FileSink implements AuditSink {
     this.#open = null;
     if (file?.isRegular === true) await file.handle.datasync().catch(() => undefined);
     await file?.handle.close();
+    this.#lock?.release();
+    this.#lock = null;
   }
 
   /** The file at the path: the one that is open, unless another one, or none, is there now. */
@@ -94,7 +102,10 @@ class FileSink implements AuditSink {
     await this.#drop();
     const file = await openSafely(this.options.path, this.options.shown, this.options.chain);
     try {
-      if (this.options.chain) await this.#resume(file);
+      if (this.options.chain) {
+        this.#lock ??= await lockOf(this.options.path, this.options.shown);
+        await this.#resume(file);
+      }
     } catch (error) {
       await file.handle.close();
       throw error;
@@ -152,6 +163,17 @@ class FileSink implements AuditSink {
     this.#open = null;
     await file?.handle.close().catch(() => undefined);
   }
+}
+
+/**
+ * Two processes that add to one chain would break it, and the records of both would prove nothing. The lock is on a file
+ * of its own, so it outlasts rotations.
+ */
+async function lockOf(path: string, shown: string): Promise<FileLock> {
+  const { lockFile } = await import("../../base/file-lock.js");
+  const lock = lockFile(join(dirname(path), `.${basename(path)}.lock`));
+  if (lock === null) throw new ToolError("tds_invalid", `audit: another server, or another connection of this process, writes the chain in '${shown}'; give each a file of its own`);
+  return lock;
 }
 
 async function openSafely(path: string, shown: string, readable: boolean): Promise<Open> {

@@ -1,8 +1,9 @@
 /** The file sink: who can read the file, where it may be, and what happens when it is moved, full or planted. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { readRecord } from "../../../runtime/observe/audit/chain.js";
 import { fileSink } from "../../../runtime/observe/audit/file.js";
 import type { AuditSink } from "../../../runtime/observe/audit/sink.js";
@@ -184,6 +185,70 @@ test("records that were dropped are a record of the chain", async () => {
   await sink.close();
   assert.deepEqual(linesOf(readFileSync(path, "utf8")).map((line) => line["event"] ?? line["request_id"]), ["open", "r1", "lost", "r2"]);
   assert.ok(readFileSync(path, "utf8").includes('"event":"lost","count":41,'));
+});
+
+const IN_USE = /audit: another server, or another connection of this process, writes the chain in '.*'; give each a file of its own/;
+
+test("a chain has one writer: a second one is refused at its start, also after a rotation, until the first has ended", async () => {
+  const path = newPath();
+  const first = sinkOf(path, true);
+  await first.prepare();
+  await assert.rejects(sinkOf(path, true).prepare(), IN_USE);
+  await write(first, 1);
+  renameSync(path, `${path}.1`);
+  await write(first, 2);
+  const second = sinkOf(path, true);
+  await assert.rejects(second.prepare(), IN_USE);
+  await first.close();
+  await second.prepare();
+  await write(second, 3);
+  await second.close();
+  assert.deepEqual([ids(`${path}.1`), ids(path)], [["r1"], ["r2", "r3"]]);
+  assert.equal(statSync(join(folder, `.${basename(path)}.lock`)).mode & 0o777, 0o600);
+});
+
+test("a writer that was killed blocks nobody; while it lives, another process is refused", async () => {
+  const path = newPath();
+  const script = `const { fileSink } = await import(${JSON.stringify(new URL(`../../../runtime/observe/audit/file${extname(import.meta.url)}`, import.meta.url).href)});
+    const sink = fileSink({ path: ${JSON.stringify(path)}, shown: "f", chain: true, log: { warn() {} }, now: () => 0 });
+    await sink.prepare();
+    process.stdout.write("ready");
+    setInterval(() => undefined, 1e9);`;
+  const loader = import.meta.url.endsWith(".ts") ? ["--import", "tsx"] : [];
+  const child = spawn(process.execPath, [...loader, "--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  await Promise.race([once(child.stdout, "data"), ended.then(() => assert.fail("the writer has ended"))]);
+  await assert.rejects(sinkOf(path, true).prepare(), IN_USE);
+  child.kill("SIGKILL");
+  await ended;
+  const sink = sinkOf(path, true);
+  await sink.prepare();
+  await write(sink, 1);
+  await sink.close();
+  assert.deepEqual(ids(path), ["r1"]);
+}, { timeoutMs: 30_000 });
+
+test("a start that fails keeps no lock, and without a chain several processes may write one file", async () => {
+  const path = newPath();
+  writeFileSync(path, "no record\n");
+  const refused = sinkOf(path, true);
+  await assert.rejects(refused.prepare(), /no record of a chain/);
+  writeFileSync(path, "");
+  const next = sinkOf(path, true);
+  await next.prepare();
+  await next.close();
+  const shared = newPath();
+  const sinks = [sinkOf(shared), sinkOf(shared)];
+  for (const [n, sink] of sinks.entries()) await write(sink, n);
+  for (const sink of sinks) await sink.close();
+  assert.deepEqual(ids(shared), ["r0", "r1"]);
+});
+
+test("a symbolic link in the place of the lock is not followed", async () => {
+  const [path, target] = [newPath(), newPath()];
+  symlinkSync(target, join(folder, `.${basename(path)}.lock`));
+  await assert.rejects(sinkOf(path, true).prepare(), /too many symbolic links/);
+  assert.ok(!existsSync(target));
 });
 
 test.run();

@@ -1,32 +1,19 @@
-/** One process writes a data directory. The lock is SQLite's own on a file, so it ends with the process, however that ends. */
-import Database from "better-sqlite3";
+/** One process writes a data directory. */
+import { lockFile, type FileLock } from "../../../base/file-lock.js";
 import { makeFolder } from "../../../base/make-folder.js";
 import { StoreOpenError } from "../store.js";
 import { keepPrivate, type Layout } from "./schema.js";
 
-export interface WriteLock {
-  release(): void;
-}
-
 /** @throws StoreOpenError when another process holds it. */
-export function createWriteLock({ directory, lock: path }: Layout): WriteLock {
-  let db: Database.Database | undefined;
+export function createWriteLock({ directory, lock: path }: Layout): FileLock {
+  let lock: FileLock | null;
   try {
     makeFolder(directory, 0o700);
     keepPrivate(path);
-    db = new Database(path, { timeout: 0 });
-    db.exec("BEGIN EXCLUSIVE");
+    lock = lockFile(path);
   } catch (error) {
-    db?.close();
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code === "SQLITE_BUSY") throw new StoreOpenError(`${directory} is in use by another trace service; stop it, or choose another --data-dir`);
     throw new StoreOpenError(`${path} can't be locked: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const held = db;
-  return {
-    release() {
-      if (held.inTransaction) held.exec("ROLLBACK");
-      held.close();
-    },
-  };
+  if (lock === null) throw new StoreOpenError(`${directory} is in use by another trace service; stop it, or choose another --data-dir`);
+  return lock;
 }
