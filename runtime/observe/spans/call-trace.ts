@@ -18,8 +18,9 @@ export interface SpanSubject {
 /** A call that has ended. Times in milliseconds since the epoch, with a fraction. */
 export interface CallTrace {
   readonly subject: number;
-  readonly traceId: string;
-  readonly spanId: string;
+  /** `null` where nobody has asked for the id yet: then it is made with the span. */
+  readonly traceId: string | null;
+  readonly spanId: string | null;
   /** The span of the caller. */
   readonly parentId: string | null;
   /** As called, where it is no tool. */
@@ -51,7 +52,7 @@ export interface StepTrace {
 const MAX_NAME = 200;
 const NO_STEPS: readonly StepTrace[] = [];
 
-export function callTrace(call: ObservedCall, subject: number, ids: { readonly traceId: string; readonly spanId: string }): CallTrace {
+export function callTrace(call: ObservedCall, subject: number, ids: Pick<CallTrace, "traceId" | "spanId">): CallTrace {
   const { outcome, startedAt, startedMs, endedMs, principal, requestId, trace, steps } = call;
   const isOk = outcome !== null && outcome.kind === "ok";
   return {

@@ -99,7 +99,7 @@ export function unpackCalls({ count, numbers, texts }: PackedCalls): readonly Ca
   // The order of add(): members of an object are evaluated as they are written.
   return Array.from({ length: count }, () => ({
     subject: number(), startMs: number(), endMs: number(), count: number(), truncated: number() === 1,
-    traceId: text() ?? "", spanId: text() ?? "", parentId: text(), called: text(), requestId: text() ?? "", principal: text(), code: text(),
+    traceId: text(), spanId: text(), parentId: text(), called: text(), requestId: text() ?? "", principal: text(), code: text(),
     steps: JSON.parse(text() ?? "[]") as readonly StepTrace[],
   }));
 }

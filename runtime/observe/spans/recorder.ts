@@ -32,24 +32,29 @@ export function createSpanRecorder(program: Pick<Program, "catalog">, settings: 
   const subjectOf = subjectTable(program, settings, sink);
   // Observers of a call end one after another: only the call that ends now can have been asked for.
   let asked: { readonly call: ObservedCall; readonly span: SpanOf } | null = null;
-  const newSpan = ({ trace }: ObservedCall): SpanOf | null =>
-    trace !== null && !trace.sampled ? null : { traceId: trace === null ? ids.traceId() : trace.traceId, spanId: ids.spanId() };
   return {
     spanOf(call) {
-      if (asked !== null && asked.call === call) return asked.span;
-      const span = newSpan(call);
-      asked = span === null ? null : { call, span };
-      return span;
+      if (!isRecorded(call)) return null;
+      if (asked === null || asked.call !== call) asked = { call, span: { traceId: call.trace?.traceId ?? ids.traceId(), spanId: ids.spanId() } };
+      return asked.span;
     },
     observer: {
       steps: { begin: () => undefined, end: () => undefined },
       end(call) {
-        const span = asked !== null && asked.call === call ? asked.span : newSpan(call);
+        if (!isRecorded(call)) return;
+        const span = asked !== null && asked.call === call ? asked.span : call.trace === null ? UNKNOWN : { traceId: call.trace.traceId, spanId: null };
         asked = null;
-        if (span !== null) sink.add(callTrace(call, subjectOf(call), span));
+        sink.add(callTrace(call, subjectOf(call), span));
       },
     },
   };
+}
+
+/** Ids that nobody asked for are made with the spans, which may be on another thread. */
+const UNKNOWN = { traceId: null, spanId: null };
+
+function isRecorded({ trace }: ObservedCall): boolean {
+  return trace === null || trace.sampled;
 }
 
 /** What is the same for all calls of a tool is made once. */

@@ -19,14 +19,15 @@ const UNSET = 0;
 const ERROR = 2;
 
 /** The steps in their order, then the call they belong to. */
-export function spansOf(trace: CallTrace, subject: SpanSubject, origin: SpanOrigin, ids: Pick<SpanIds, "spanId">): readonly ReadableSpan[] {
-  const own: SpanContext = { traceId: trace.traceId, spanId: trace.spanId, traceFlags: SAMPLED };
+export function spansOf(trace: CallTrace, subject: SpanSubject, origin: SpanOrigin, ids: SpanIds): readonly ReadableSpan[] {
+  const own: SpanContext = { traceId: trace.traceId ?? ids.traceId(), spanId: trace.spanId ?? ids.spanId(), traceFlags: SAMPLED };
   const steps = trace.steps.map((step) => stepSpan(step, subject, origin, own, ids.spanId()));
   return [...steps, callSpan(trace, subject, origin, own)];
 }
 
 function callSpan(trace: CallTrace, { tool, attributes, semconv, transport }: SpanSubject, origin: SpanOrigin, own: SpanContext): ReadableSpan {
-  const { called, principal, requestId, parentId, traceId } = trace;
+  const { called, principal, requestId, parentId } = trace;
+  const { traceId } = own;
   return {
     ...ended(trace, origin, own, parentId === null ? null : { traceId, spanId: parentId, traceFlags: SAMPLED, isRemote: true }),
     name: callSpanName(tool, semconv, transport),
