@@ -49,12 +49,12 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
   const dropped = new Set(textsOf(excluded));
   const withArgs = !(isRecord(include) && include["args"] === false);
   const names = new Set([...SECRET_NAMES, ...textsOf(isRecord(redact) ? redact["arg_fields"] : null)].map((name) => name.toLowerCase()));
-  const known = new Map<string, boolean>();
+  const known = new Map<string, KnownName>();
   // Callers send the same names again and again; a caller who makes up names fills no memory with them.
-  const isSecret = (name: string): boolean => {
+  const nameOf = (name: string): KnownName => {
     const before = known.get(name);
     if (before !== undefined) return before;
-    const found = names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word));
+    const found = { isSecret: names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word)), json: quoted(name) };
     if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_NAME) known.set(name, found);
     return found;
   };
@@ -64,12 +64,18 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
       if (dropped.has(tool)) return null;
       const hidden: string[] = [];
       const bound = boundOf(plan);
-      const json = withArgs ? write(args ?? {}, (name, top) => isSecret(name) || (top && bound.has(name)), hidden) : "{}";
+      const json = withArgs ? write(args ?? {}, nameOf, bound, hidden) : "{}";
       // Without the arguments no text may quote one either.
       if (!withArgs) collect(args, hidden);
       return { json, clean: (text) => without(text, hidden) };
     },
   };
+}
+
+interface KnownName {
+  readonly isSecret: boolean;
+  /** The name as JSON. */
+  readonly json: string;
 }
 
 /** Found once for each plan. */
@@ -132,10 +138,11 @@ function overlaps(a: string, b: string): boolean {
 }
 
 /**
- * What may be kept of a value, as JSON; what is left out goes to `hidden`, as texts. Written while it is walked: every
- * audited call comes here, and a copy that is then made JSON of costs several times as much.
+ * What may be kept of a value, as JSON; what is left out goes to `hidden`, as texts. `bound` are the names at its top
+ * whose values are left out. Written while it is walked: every audited call comes here, and a copy that is then made
+ * JSON of costs several times as much.
  */
-function write(args: unknown, isHidden: (name: string, top: boolean) => boolean, hidden: string[]): string {
+function write(args: unknown, nameOf: (name: string) => KnownName, bound: ReadonlySet<string>, hidden: string[]): string {
   let left = MAX_VALUES;
   let chars = MAX_CHARS;
   const text = (value: string): string => {
@@ -156,15 +163,19 @@ function write(args: unknown, isHidden: (name: string, top: boolean) => boolean,
     if (typeof value !== "object" || value === null) return "null";
     if (depth > MAX_DEPTH || left <= 0) return '"…"';
     if (Array.isArray(value)) return list(value, depth);
-    let json = "";
-    for (const [at, name] of Object.keys(value).entries()) {
+    let json = "{";
+    let members = 0;
+    for (const name of Object.keys(value)) {
       if (left <= 0) break;
       const inside = (value as { readonly [name: string]: unknown })[name];
-      const hides = isHidden(name, depth === 1);
-      if (hides) collect(inside, hidden);
-      json += `${json === "" ? "" : ","}${quoted(name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… ${at}`)}:${hides ? REDACTED_JSON : walk(inside, depth + 1)}`;
+      const { isSecret, json: shown } = nameOf(name);
+      const isHidden = isSecret || (depth === 1 && bound.has(name));
+      if (isHidden) collect(inside, hidden);
+      const start = members === 0 ? "" : ",";
+      members += 1;
+      json += `${start}${name.length <= MAX_NAME ? shown : quoted(`${name.slice(0, MAX_NAME)}… ${members}`)}:${isHidden ? REDACTED_JSON : walk(inside, depth + 1)}`;
     }
-    return `{${json}}`;
+    return `${json}}`;
   };
   return walk(args, 1);
 }

@@ -78,7 +78,7 @@ test("what is kept is written as JSON.stringify writes it, whatever the texts, n
 
 test("names that are cut stay different names", () => {
   const long = "n".repeat(300);
-  assert.deepEqual(Object.keys(keep({ [`${long}1`]: 1, [`${long}2`]: 2 })?.args as object), [`${"n".repeat(200)}… 0`, `${"n".repeat(200)}… 1`]);
+  assert.deepEqual(Object.keys(keep({ [`${long}1`]: 1, [`${long}2`]: 2 })?.args as object), [`${"n".repeat(200)}… 1`, `${"n".repeat(200)}… 2`]);
 });
 
 test.run();
