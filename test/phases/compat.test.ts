@@ -155,7 +155,7 @@ test("a catalog with every key loads, with the codes it had", () => {
     "VB2024 connections.docs", "VB2024 connections.rows", "VB2024 connections.plain", "VB2024 connections.chroma",
     "VB2024 connections.pines", "VB3003 search_pines", "VB2024 connections.weave", "VB2024 connections.milv",
     // A note of our own: the directory is in another collection than the filters are for.
-    "TS0255 observability.metrics", "TS0226 search_docs", "VB2013 search_weave",
+    "TS0271 observability.metrics", "TS0226 search_docs", "VB2013 search_weave",
   ]);
   const { value } = compiled(EVERYTHING, ENV);
   assert.equal(Object.keys(value?.plans.tools ?? {}).length, 9);
