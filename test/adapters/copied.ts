@@ -15,10 +15,14 @@ export async function copiedRows({ backend, settings, name }: LiveStore, collect
   const { folder, remove } = scratch();
   try {
     const stored = name(collection);
-    writeFileSync(join(folder, "tools.yaml"), JSON.stringify({ tds_version: "2", connections: { live: { backend, ...settings } }, tools: [] }));
+    // Texts are references: an address or a key that is written in a catalog is refused.
+    const texts = Object.entries(settings).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    const references = Object.fromEntries(texts.map(([key]) => [key, `\${LIVE_${key.toUpperCase()}}`]));
+    writeFileSync(join(folder, "env"), texts.map(([key, value]) => `LIVE_${key.toUpperCase()}=${value}\n`).join(""));
+    writeFileSync(join(folder, "tools.yaml"), JSON.stringify({ tds_version: "2", connections: { live: { backend, ...settings, ...references } }, tools: [] }));
     const io = memoryIo({ cwd: folder });
-    assert.equal(await run(["copy", "tools.yaml", "--from", "live", "--to", "copy.db", "--collection", stored, ...words], io), EXIT.OK, io.err());
-    assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "tools.yaml"]);
+    assert.equal(await run(["copy", "tools.yaml", "--from", "live", "--to", "copy.db", "--collection", stored, "--env-file", "env", ...words], io), EXIT.OK, io.err());
+    assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "env", "tools.yaml"]);
     const copy = await sqlite.open({ path: "copy.db" }, { base: folder });
     try {
       return (await copy.page?.({ collection: stored, filter: null, limit: 1000, after: null }, never))?.rows ?? assert.fail();

@@ -65,7 +65,9 @@ function checkRedirect({ redirectUris }: Client, asked: string | null): string {
 /** @returns the PKCE challenge. */
 function checkRequest({ issuer }: OauthServer, form: Form): string {
   if ((form.get("state")?.length ?? 0) > MAX_STATE_CHARACTERS) throw new OauthError("invalid_request", `state is longer than ${MAX_STATE_CHARACTERS} characters`);
-  if (form.get("request") !== null || form.get("request_uri") !== null) throw new OauthError("request_not_supported", "request objects are not supported");
+  if (form.get("request") !== null) throw new OauthError("request_not_supported", "request objects are not supported");
+  if (form.get("request_uri") !== null) throw new OauthError("request_uri_not_supported", "request objects are not supported");
+  if (form.get("response_type") === null) throw new OauthError("invalid_request", "response_type is missing: it is code");
   if (form.get("response_type") !== "code") throw new OauthError("unsupported_response_type", "response_type is code");
   if ((form.get("response_mode") ?? "query") !== "query") throw new OauthError("invalid_request", "response_mode is query");
   if (form.get("prompt") === "none") throw new OauthError("login_required", "every login asks for the access secret");

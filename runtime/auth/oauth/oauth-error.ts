@@ -3,7 +3,7 @@ import type { HeaderList } from "../../transport/types.js";
 
 export type OauthCode =
   | "invalid_request" | "invalid_client" | "invalid_grant" | "unauthorized_client" | "unsupported_grant_type" | "invalid_scope" | "invalid_target"
-  | "invalid_redirect_uri" | "invalid_client_metadata" | "access_denied" | "unsupported_response_type" | "login_required" | "request_not_supported"
+  | "invalid_redirect_uri" | "invalid_client_metadata" | "access_denied" | "unsupported_response_type" | "login_required" | "request_not_supported" | "request_uri_not_supported"
   | "temporarily_unavailable" | "slow_down";
 
 /** Thrown by the steps of an endpoint and answered in one place. */

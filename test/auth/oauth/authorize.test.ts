@@ -80,10 +80,11 @@ const WRONG: readonly (readonly [what: string, params: Params, error: string])[]
   ["no PKCE", { code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
   ["a challenge that is none", { code_challenge: "x" }, "invalid_request"],
   ["a response type that gives tokens", { response_type: "token" }, "unsupported_response_type"],
-  ["no response type", { response_type: undefined }, "unsupported_response_type"],
+  ["no response type", { response_type: undefined }, "invalid_request"],
   ["a fragment as response mode", { response_mode: "fragment" }, "invalid_request"],
   ["another resource", { resource: "https://other.example/mcp" }, "invalid_target"],
   ["a request object", { request: "x" }, "request_not_supported"],
+  ["a request object by its address", { request_uri: "https://app.example/r" }, "request_uri_not_supported"],
   ["a login without a page", { prompt: "none" }, "login_required"],
 ];
 for (const [what, params, error] of WRONG) {
