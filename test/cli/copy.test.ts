@@ -137,6 +137,7 @@ test("--limit bounds the rows, and --where and the connection's static filters c
     }
     await copy(...FROM, "--replace", "--limit", "300");
     assert.equal((await stored(folder, "sample.db")).rows.size, 300);
+    assert.match((await copy(...FROM, "--replace", "--collection", "things,things", "--limit", "3")).out, /^things: 3 of 700 rows .*\nwrote/);
     const nothing = await copy("--from", "fenced", "--to", "other.db", "--collection", "things", "--where", "owner=you");
     assert.deepEqual([nothing.code, existsSync(join(folder, "other.db"))], [EXIT.FINDINGS, false]);
   }));
@@ -212,6 +213,7 @@ test("a store that is down, a collection that is not there and words that do not
     const table: readonly (readonly [readonly string[], number, RegExp])[] = [
       [["--from", "far", "--to", "a.db"], EXIT.LIVE, /toolsrv copy: .*; nothing is written/],
       [["--from", "store", "--to", "a.db", "--collection", "other"], EXIT.USAGE, /has no collection 'other'/],
+      [["--from", "store", "--to", "a.db", "--collection", "x".repeat(100_000)], EXIT.USAGE, /cannot be the name of a collection/],
       [["--from", "stroe", "--to", "a.db"], EXIT.USAGE, /no connection 'stroe'; it has store, fenced, far/],
       [["--from", "store", "--to", "a.db", "--limit", "0"], EXIT.USAGE, /--limit takes a number from 1/],
       [["--from", "store", "--to", "a.db", "--limit", "1e3"], EXIT.USAGE, /--limit takes a number from 1/],

@@ -109,9 +109,12 @@ async function copy(wanted: CopyOptions, task: Task, io: Io): Promise<number> {
   try {
     const names = wanted.collections ?? collectionsOf(compiled, wanted.from) ?? (await ask(connection, io, (signal) => adapter.collections(signal)));
     if (names.length === 0) throw new RangeError(`no tool reads a collection of connection '${wanted.from}'; name one with --collection`);
+    const { isCollectionName } = await import("../../../runtime/adapters/sqlite/layout.js");
+    const unusable = names.find((name) => !isCollectionName(name));
+    if (unusable !== undefined) throw new RangeError(`'${visible(unusable).slice(0, 100)}' cannot be the name of a collection in an embedded file`);
     warn(compiled.checked, filter, io);
     const results: CopyResult[] = [];
-    for (const collection of names) {
+    for (const collection of new Set(names)) {
       results.push(await copyOne(wanted, task, { adapter, collection, filter, ...(route === undefined ? {} : { route }) }, io));
     }
     if (results.every(({ copied }) => copied === 0)) {
