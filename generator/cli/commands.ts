@@ -143,7 +143,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "explain",
     summary: "Show what a tool may do: schema, plan, guard and native query",
     args: [CATALOG, { name: "TOOL", required: true }],
-    options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, { name: "json", help: "print the explanation as JSON" }, ENV_FILE],
+    options: [{ name: "args", value: "JSON", help: "arguments to bind into the query" }, { name: "json", help: "print the explanation as JSON" }, { name: "live", help: "also ask the store what the query costs" }, ENV_FILE],
     examples: [`toolsrv explain tools.yaml search_articles --args '{"query": "refund"}'`],
     load: () => import("./commands/explain.js"),
   },

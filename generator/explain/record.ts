@@ -19,6 +19,12 @@ export interface NativeQuery {
   readonly query: Json;
 }
 
+/** One request as the adapter gets it. */
+export interface RecordedRead {
+  readonly connection: string;
+  readonly request: ReadRequest;
+}
+
 /** Stands for the caller's own tenant where tenancy asks for one. */
 export const SOME_TENANT = "<the caller's tenant>";
 /**
@@ -107,12 +113,17 @@ type Explain = (request: ReadRequest) => Json;
 /** Where recorded queries go, and the claims that numbers in them stand for. */
 interface Recording {
   readonly into: NativeQuery[];
+  readonly requests: RecordedRead[];
   readonly numericClaims: readonly string[];
 }
 
 /** An adapter without a store. */
-function recorder(connection: string, backend: BackendName, explain: Explain, named: Shown["named"], { into, numericClaims: numeric }: Recording): Adapter {
+function recorder(connection: string, backend: BackendName, explain: Explain, named: Shown["named"], { into, requests, numericClaims: numeric }: Recording): Adapter {
   const write = (request: string, query: Json): void => void into.push({ connection, backend, request, query: named(withClaims(query, numeric)) });
+  const ask = (name: string, request: ReadRequest): void => {
+    requests.push({ connection, request });
+    write(name, explain(request));
+  };
   return {
     health: async () => undefined,
     collections: async () => {
@@ -121,15 +132,15 @@ function recorder(connection: string, backend: BackendName, explain: Explain, na
     },
     describe: async () => null,
     search: async (search) => {
-      write("search", explain({ search }));
+      ask("search", { search });
       return { rows: [], exact: true };
     },
     fetch: async (fetch) => {
-      write("fetch", explain({ fetch }));
+      ask("fetch", { fetch });
       return { rows: [], exact: true };
     },
     count: async (collection, filter, _signal, route) => {
-      write("count", explain({ count: { collection, filter, ...(route === undefined ? {} : { route }) } }));
+      ask("count", { count: { collection, filter, ...(route === undefined ? {} : { route }) } });
       return 0;
     },
     sample: async () => [],
@@ -183,14 +194,15 @@ function shownParts(program: Program, env: Env): Shown {
 /**
  * Everything that a call with these validated arguments would ask its stores, in order.
  * @param queries Where they go, also those before a refusal.
+ * @param requests Where the requests themselves go.
  * @throws ToolError when the call would be refused before it reaches a store.
  */
-export async function recordQueries(program: Program, tool: string, args: object, env: Env, queries: NativeQuery[] = []): Promise<readonly NativeQuery[]> {
+export async function recordQueries(program: Program, tool: string, args: object, env: Env, queries: NativeQuery[] = [], requests: RecordedRead[] = []): Promise<readonly NativeQuery[]> {
   const { handlers } = await program.code();
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, trace: null, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(program, env), { into: queries, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(program, env), { into: queries, requests, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

@@ -1,4 +1,5 @@
 /** An explanation for people. */
+import type { ReadCost } from "../../runtime/adapters/adapter.js";
 import type { GuardCertificate } from "../ir.js";
 import { nativeText, type PrintValue } from "./native-text.js";
 import type { NativeQuery } from "./record.js";
@@ -38,6 +39,15 @@ export interface ExplainedCall {
   readonly native: readonly NativeQuery[];
   /** Why no store would be asked. */
   readonly refused: string | null;
+  /** What each request costs in the store as it is, in order; absent where the stores were not asked. */
+  readonly costs?: readonly ExplainedCost[];
+}
+
+/** The cost of one request, or why it is not known. */
+export interface ExplainedCost {
+  readonly connection: string;
+  readonly cost: ReadCost | null;
+  readonly problem: string | null;
 }
 
 const indent = (text: string): string => text.replace(/^(?=.)/gm, "  ");
@@ -65,13 +75,24 @@ function callerLines(callers: Explanation["callers"]): string {
   return `${named}${others}\n`;
 }
 
+/** Values that stand for those of a caller match no row, so nothing is said of how many rows pass. */
+function costLine({ connection, cost, problem }: ExplainedCost, isSomebodys: boolean): string {
+  if (cost === null) return `on connection ${connection}: ${problem ?? "the store does not say"}\n`;
+  const rows = (n: number): string => n.toLocaleString("en-US");
+  const examined = cost.index === null ? `no index: all ${rows(cost.rows)} rows are compared` : `index ${cost.index}: ${cost.examined === null ? "how many" : `about ${rows(cost.examined)}`} of ${rows(cost.rows)} rows are compared${cost.examined === null ? " depends on the values" : ""}`;
+  const passing = isSomebodys ? "how many pass depends on the caller" : `${rows(cost.matching)} pass`;
+  return `on connection ${connection}: ${examined}, ${passing}\n${indent(`${cost.plan.join("\n")}\n`)}`;
+}
+
 /** The page that `toolsrv explain` prints. */
 export function explainText(explanation: Explanation, print: PrintValue): string {
   const { tool, kind, origin, description, inputSchema, plan, callers, guards, tenant, example, calls } = explanation;
   const queries = calls.map((call) => {
     const given = `${JSON.stringify(call.arguments)}${example ? " (made up; give your own with --args)" : ""}`;
     const native = call.native.map(({ connection, backend, request, query }) => `${request} on connection ${connection} (${backend})\n${indent(nativeText(query, print))}`);
-    return section(`Native query for ${given}`, call.refused === null ? native.join("") : `none: ${call.refused}\n`);
+    const isSomebodys = tenant !== null || guards.some(({ access }) => access !== undefined);
+    const costs = call.costs === undefined || call.costs.length === 0 ? "" : section("Cost in the store as it is now", call.costs.map((cost) => costLine(cost, isSomebodys)).join(""));
+    return section(`Native query for ${given}`, call.refused === null ? `${native.join("")}${costs}` : `none: ${call.refused}\n`);
   });
   return [
     `${tool} · ${kind} · ${origin}\n`,

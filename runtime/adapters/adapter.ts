@@ -110,6 +110,20 @@ export interface CollectionInfo {
   readonly indexing?: { readonly columns: readonly string[]; readonly indexes: readonly (readonly string[])[] };
 }
 
+/** What a read costs in the store as it is now, for people. */
+export interface ReadCost {
+  /** Rows of the collection. */
+  readonly rows: number;
+  /** Rows that pass the filter, counted. A search compares the vectors of these. */
+  readonly matching: number;
+  /** Rows that are looked at to find them, as the store estimates; `null` where it does not know. */
+  readonly examined: number | null;
+  /** Fields of the index that finds them; `null` when every row is looked at. */
+  readonly index: string | null;
+  /** The plan in the store's own words. */
+  readonly plan: readonly string[];
+}
+
 /**
  * An open store. Every method rejects with `BackendError` (never a client's own error) and stops early
  * when `signal` aborts.
@@ -131,6 +145,8 @@ export interface Adapter {
   page?(request: PageRequest, signal: AbortSignal): Promise<Page>;
   /** As the module's `explain`, with what only the open store knows (the columns of a table); absent: it knows no more. */
   explain?(request: ReadRequest): Json;
+  /** What a read costs; absent: the store does not say. */
+  cost?(request: ReadRequest, signal: AbortSignal): Promise<ReadCost>;
   close(): Promise<void>;
 }
 

@@ -1,13 +1,14 @@
-/** `toolsrv explain`: what a tool may do, down to the query that its store would get. Opens no store and no network. */
-import { resolve } from "node:path";
+/** `toolsrv explain`: what a tool may do, down to the query that its store would get. Opens no store and no network without --live. */
+import { dirname, resolve } from "node:path";
 import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
 import type { Program } from "../../../runtime/abi/call.js";
 import { checkArgs, type ToolDefinition, type Validator } from "../../../runtime/abi/params.js";
 import type { Env } from "../../../runtime/abi/references.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
+import type { Adapter } from "../../../runtime/adapters/adapter.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
-import { exampleArguments, recordQueries } from "../../explain/record.js";
-import { explainText, type ExplainedCall, type Explanation } from "../../explain/text.js";
+import { exampleArguments, type RecordedRead, recordQueries } from "../../explain/record.js";
+import { explainText, type ExplainedCall, type ExplainedCost, type Explanation } from "../../explain/text.js";
 import type { Diagnostic } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { unknownTool } from "../../printers/unknown-tool.js";
@@ -29,7 +30,8 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     io.stderr.write(unknownTool("explain", invocation.args[0] ?? "", tool, names));
     return EXIT.USAGE;
   }
-  const explanation = await explain(loaded, tool, given);
+  const ask = invocation.options["live"] === true ? (requests: readonly RecordedRead[]) => costsOf(loaded, requests, io) : null;
+  const explanation = await explain(loaded, tool, given, ask);
   if (typeof explanation === "string") {
     io.stderr.write(`toolsrv explain: --args: ${explanation}\n`);
     return EXIT.USAGE;
@@ -59,6 +61,36 @@ function readArguments(text: unknown): object | null {
 interface Loaded {
   readonly compiled: Compiled;
   readonly env: Env;
+  /** The catalog as it was named, and its folder. */
+  readonly catalog: string;
+  readonly base: string;
+}
+
+/** Asks the stores what requests cost. */
+type AskCosts = (requests: readonly RecordedRead[]) => Promise<readonly ExplainedCost[]>;
+
+/** How long the stores may take to answer. */
+const LIVE_TIMEOUT_MS = 15_000;
+
+async function costsOf({ compiled, env, catalog, base }: Loaded, requests: readonly RecordedRead[], io: Io): Promise<readonly ExplainedCost[]> {
+  const { openStore } = await import("../../schema/open-store.js");
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(LIVE_TIMEOUT_MS)]);
+  const costs: ExplainedCost[] = [];
+  for (const { connection, request } of requests) {
+    const resolved = compiled.checked.connections.find(({ name }) => name === connection);
+    let adapter: Adapter | null = null;
+    try {
+      if (resolved === undefined) throw new UsageError(`the catalog has no connection '${connection}'`);
+      adapter = await openStore(resolved, { base, from: { catalog, connection } }, { host: io.host, env, variables: io.env });
+      costs.push({ connection, cost: adapter.cost === undefined ? null : await adapter.cost(request, signal), problem: null });
+    } catch (error) {
+      if (!isToolError(error) && !isBackendError(error)) throw error;
+      costs.push({ connection, cost: null, problem: error.message });
+    } finally {
+      await adapter?.close();
+    }
+  }
+  return costs;
 }
 
 /** Native queries show the values of --env-file; without the flag, references are shown as the catalog writes them. */
@@ -78,7 +110,7 @@ async function load({ args, options }: Invocation, io: Io): Promise<Loaded | nul
     ...(env === null ? {} : { env: env.value }), target: "describe",
   });
   print(diagnostics, source, catalog.value.text, io);
-  return value === null ? null : { compiled: value, env: env?.value ?? new Map() };
+  return value === null ? null : { compiled: value, env: env?.value ?? new Map(), catalog: shown, base: dirname(resolve(io.cwd, shown)) };
 }
 
 function print(diagnostics: readonly Diagnostic[], source: Compilation["source"], text: string | null, io: Io): void {
@@ -86,7 +118,7 @@ function print(diagnostics: readonly Diagnostic[], source: Compilation["source"]
 }
 
 /** The explanation, or what is wrong with the arguments. */
-async function explain({ compiled, env }: Loaded, tool: string, given: object | null): Promise<Explanation | string> {
+async function explain({ compiled, env }: Loaded, tool: string, given: object | null, ask: AskCosts | null): Promise<Explanation | string> {
   const { plans, certificates } = compiled;
   const program = programOf(plans, { base: NOWHERE });
   const definition = plans.definitions.find(({ name }) => name === tool) as ToolDefinition;
@@ -96,7 +128,8 @@ async function explain({ compiled, env }: Loaded, tool: string, given: object | 
   for (const args of given === null ? exampleArguments(plan, plans.inputs[tool]?.params ?? []) : [given]) {
     const checked = checkArgs(validator, args);
     if (!checked.success) return checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`).join("; ");
-    calls.push({ arguments: checked.data as object, ...(await queriesOf(program, tool, checked.data as object, env)) });
+    const { requests, ...queries } = await queriesOf(program, tool, checked.data as object, env);
+    calls.push({ arguments: checked.data as object, ...queries, ...(ask === null ? {} : { costs: await ask(requests) }) });
   }
   const { title, description, inputSchema } = definition;
   return {
@@ -117,11 +150,12 @@ function callersOf({ plans, certificates }: Compiled, tool: string): Explanation
   return { roles, denied: rbac.deny_tools.includes(tool), claim: rbac.role_claim, default_role: rbac.default_role };
 }
 
-async function queriesOf(program: Program, tool: string, args: object, env: Env): Promise<Omit<ExplainedCall, "arguments">> {
+async function queriesOf(program: Program, tool: string, args: object, env: Env): Promise<Omit<ExplainedCall, "arguments" | "costs"> & { readonly requests: readonly RecordedRead[] }> {
+  const requests: RecordedRead[] = [];
   try {
-    return { native: await recordQueries(program, tool, args, env), refused: null };
+    return { native: await recordQueries(program, tool, args, env, [], requests), refused: null, requests };
   } catch (error) {
     if (!isToolError(error) && !isBackendError(error)) throw error;
-    return { native: [], refused: error.message };
+    return { native: [], refused: error.message, requests: [] };
   }
 }

@@ -37,7 +37,7 @@ const ROWS_A_TURN = 256;
  */
 export function turnSql(row: string, eachRow: boolean): string {
   const ask = `${FUNCTIONS.turn}(${row})`;
-  return eachRow ? ask : `(${row} * 2654435761 >> 16 & ${ROWS_A_TURN - 1} OR ${ask})`;
+  return eachRow ? ask : `(${row} * 618033989 >> 16 & ${ROWS_A_TURN - 1} OR ${ask})`;
 }
 
 /** Lists longer than this are passed as one JSON parameter: SQLite bounds the number of parameters. */

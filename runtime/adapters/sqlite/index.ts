@@ -5,9 +5,10 @@
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
 import type { Row } from "../../abi/filter.js";
-import type { Adapter, AdapterModule, Page, PageRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, Page, PageRequest, ReadCost, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { countedPage, offsetOf } from "../page.js";
 import { refuseRoute } from "../reduce.js";
+import { costOf } from "./cost.js";
 import { loadCommand, type Place } from "./database.js";
 import { Lists } from "./lists.js";
 import { statementOf, type StoredRecord } from "./reads.js";
@@ -82,6 +83,10 @@ class SqliteAdapter implements Adapter {
 
   async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
     return (await this.fetch({ collection, filter: null, limit: n, offset: 0, fields: null }, signal)).rows;
+  }
+
+  cost(request: ReadRequest, signal: AbortSignal): Promise<ReadCost> {
+    return this.#main.run(signal, () => costOf(this.#main, request));
   }
 
   async close(): Promise<void> {
