@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis python postgres live live-secrets promtool bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis python postgres live live-secrets promtool otelcol bench-postgres bench profile counts clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -60,6 +60,10 @@ live-secrets: build
 promtool: build
 	@mkdir -p .cache && node dist/test/observe/scrape-file.js .cache/scrape.txt
 	@.ci/promtool .cache/scrape.txt
+
+# Spans and audit records in OpenTelemetry's own collector; skipped, with the reason, without it and Go.
+otelcol: build
+	@.ci/otelcol
 
 # The Python package of a build, by pytest and mypy, with the frameworks that it has tools for; skipped, with the reason,
 # without Python.
