@@ -3,6 +3,7 @@ import Database from "better-sqlite3";
 import { loadCommand, openDatabase, type Place } from "../../runtime/adapters/sqlite/database.js";
 import { createIndexSql, dropIndexSql, type FoundIndex, indexKey, indexName, type IndexSpec, readIndexes, renameListSql } from "../../runtime/adapters/sqlite/indexes.js";
 import { COLLECTIONS_TABLE, escapeName, pathOfColumn, tableName } from "../../runtime/adapters/sqlite/layout.js";
+import { CodesWriter, createCodes } from "./codes-writer.js";
 
 /** What was done to a collection's indexes; each as its key. */
 export interface IndexChanges {
@@ -70,17 +71,19 @@ export function analyzeIndexes(db: Database.Database, collection: string): void 
 }
 
 /**
- * Brings the indexes of a collection in a file to `wanted`.
+ * Brings the indexes of a collection in a file to `wanted`, and makes the codes of its vectors that are missing.
  * @throws BackendError as openDatabase; RangeError when the file has no such collection.
  */
 export async function reindexFile({ file, name }: Omit<Place, "load">, collection: string, wanted: readonly IndexSpec[]): Promise<IndexChanges> {
   (await openDatabase({ file, name, load: loadCommand(undefined) })).close();
   const db = new Database(file, { fileMustExist: true, timeout: LOCK_WAIT_MS });
   try {
-    const known = db.prepare(`SELECT 1 FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).get(collection);
-    if (known === undefined) throw new RangeError(`the file has no collection '${collection}'; load it first`);
+    const dims = db.prepare(`SELECT "dims" FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).pluck().get(collection) as number | undefined;
+    if (dims === undefined) throw new RangeError(`the file has no collection '${collection}'; load it first`);
     const changes = db.transaction(() => syncIndexes(db, collection, wanted)).immediate();
     analyzeIndexes(db, collection);
+    db.transaction(() => createCodes(db, collection)).immediate();
+    new CodesWriter(db, collection, dims).complete();
     return changes;
   } finally {
     db.close();

@@ -7,10 +7,11 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
-  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, FORMATS, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
 import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
 import { movedSpace } from "../../runtime/embed/space.js";
+import { CodesWriter, createCodes } from "./codes-writer.js";
 import type { LoadRecord } from "./convert.js";
 import { analyzeIndexes, dropIndexes, LOCK_WAIT_MS, renameWithIndexes, syncIndexes } from "./indexer.js";
 
@@ -57,6 +58,9 @@ export class Writer {
   readonly #isNew: boolean;
   #columns: readonly string[] = [];
   #statements: ReturnType<typeof prepareStatements>;
+  readonly #codes: CodesWriter;
+  /** Rows that the open transaction has written. */
+  readonly #changed: number[] = [];
 
   private constructor(db: Database.Database, options: WriterOptions, target: string, isNew: boolean) {
     this.#db = db;
@@ -65,6 +69,7 @@ export class Writer {
     this.#target = target;
     this.#columns = readColumns(db, target);
     this.#statements = prepareStatements(db, target, this.#columns.length);
+    this.#codes = new CodesWriter(db, target, options.embedding.dims);
   }
 
   /**
@@ -98,7 +103,9 @@ export class Writer {
     const write = this.#db.transaction(() => {
       const columns = records.map(({ record }) => columnsOf(record));
       this.#addColumns(new Set(columns.flatMap((one) => [...one.keys()])));
-      return records.map((record, index) => this.#writeOne(record, columns[index] ?? new Map()));
+      const outcomes = records.map((record, index) => this.#writeOne(record, columns[index] ?? new Map()));
+      this.#codes.forget(this.#changed.splice(0));
+      return outcomes;
     });
     return write.immediate();
   }
@@ -106,6 +113,7 @@ export class Writer {
   /** Finishes: indexes and statistics are made, and then the new collection replaces the old one. */
   finish(): void {
     const { collection, replace, indexes } = this.#options;
+    this.#codes.complete();
     this.#db.transaction(() => syncIndexes(this.#db, this.#target, indexes)).immediate();
     if (replace) this.#db.transaction(() => this.#swap()).immediate();
     analyzeIndexes(this.#db, collection);
@@ -140,6 +148,7 @@ export class Writer {
     const before = statements.findRow.get(id) as number | undefined;
     if (before !== undefined) statements.deletes.forEach((statement) => statement.run(before));
     const row = before ?? ((statements.lastRow.get() as number | null) ?? 0) + 1;
+    this.#changed.push(row);
     statements.insertFields.run(row, id, ...this.#columns.map((path) => columns.get(path) ?? null));
     statements.insertVector.run(row, id, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength));
     statements.insertText.run(row, ...wordsOfRecord(text, columns));
@@ -199,8 +208,7 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
   const format = db.pragma("user_version", { simple: true }) as number;
   const ours = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(COLLECTIONS_TABLE.slice(1, -1)) as number;
   if (tables > 0 && ours === 0) throw new RangeError("the file contains another program's tables; choose another path");
-  if (ours > 0 && format !== FORMAT) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove the file and load it again`);
-  db.pragma(`user_version = ${FORMAT}`);
+  if (ours > 0 && !FORMATS.includes(format)) throw new RangeError(`the file has format ${format}, this toolsrv writes format ${FORMAT}; remove the file and load it again`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${COLLECTIONS_TABLE}("name" TEXT PRIMARY KEY, "embedded_by" TEXT NOT NULL, "dims" INTEGER NOT NULL, "text" TEXT NOT NULL) WITHOUT ROWID`);
   if (options.replace) {
     dropTables(db, target);
@@ -213,6 +221,7 @@ function prepareFile(db: Database.Database, options: WriterOptions, target: stri
   const isNew = db.prepare("SELECT count(*) FROM pragma_table_info(?)").pluck().get(escapeName(target, "fields")) === 0;
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("fields")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL UNIQUE)`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("vectors")}("@row" INTEGER PRIMARY KEY, "@id" TEXT NOT NULL, "vector" BLOB NOT NULL)`);
+  createCodes(db, target);
   db.exec(`CREATE TABLE IF NOT EXISTS ${table("records")}("@row" INTEGER PRIMARY KEY, "record" TEXT NOT NULL)`);
   db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table("text")} USING fts5("text", "more", content='', contentless_delete=1, tokenize='ascii')`);
   return isNew;

@@ -9,15 +9,15 @@ import { hashText } from "../../runtime/embed/local/hashing.js";
 import { Writer } from "../../generator/load/writer.js";
 
 const [file = "", rows = "0"] = process.argv.slice(2);
-const vectors = ["red fox", "blue whale", "green frog"].map((text) => hashText(text, 32));
+const vectors = ["red fox", "blue whale", "green frog"].map((text) => hashText(text, 64));
 let stop = false;
 process.stdin.on("end", () => (stop = true)).resume();
 
 for (const [round, collection] of ["things", "others"].entries()) {
-  const writer = await Writer.open({ file, collection, embedding: { embeddedBy: "local/test", dims: 32, text: "" }, replace: false, indexes: [["tenant"]] });
+  const writer = await Writer.open({ file, collection, embedding: { embeddedBy: "local/test", dims: 64, text: "" }, replace: false, indexes: [["tenant"]] });
   writer.write(Array.from({ length: Number(rows) }, (_, n) => {
     const tenant = (n + round) % 2 === 0 ? "acme" : "globex";
-    return { id: `r${n}`, record: { tenant, n }, text: `red ${n % 7}`, vector: vectors[n % 3] ?? new Float32Array(32) };
+    return { id: `r${n}`, record: { tenant, n }, text: `red ${n % 7}`, vector: vectors[n % 3] ?? new Float32Array(64) };
   }));
   writer.finish();
   writer.close();

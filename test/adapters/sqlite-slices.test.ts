@@ -45,7 +45,7 @@ test("a collection of more than one slice is searched like one that fits", async
 const request: SearchRequest = { collection: "things", vector: hashText("red", DIMS), text: null, mode: "dense", alpha: 0.5, filter: null, limit: 5, fields: null };
 
 test("a search whose thread ends rejects as one that may be tried again, and the next one has another thread", async () => {
-  const pool = new SearchPool({ file: "none.db", name: "none.db", load: "" }, threadEntry("./dying-thread", import.meta.url));
+  const pool = new SearchPool({ file: "none.db", name: "none.db", load: "" }, { entry: threadEntry("./dying-thread", import.meta.url) });
   const searches = Array.from({ length: 9 }, () => pool.search(request, never).catch((error: unknown) => error));
   for (const error of await Promise.all(searches)) {
     assert.ok(isBackendError(error) && error.kind === "unreachable" && error.retryable, String(error));

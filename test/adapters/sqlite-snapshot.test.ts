@@ -12,7 +12,7 @@ import { suite } from "../lib/suite.js";
 import { never, scratch } from "./store.js";
 
 const test = suite("adapters/sqlite snapshot");
-/** More than one slice of a search. */
+/** More than the event loop searches. */
 const ROWS = 40_000;
 const GUARD: Filter = { path: "tenant", op: "eq", value: "acme" };
 
@@ -33,7 +33,7 @@ async function whileReplaced(file: string, work: (swaps: () => number) => Promis
 
 test("no record of another tenant leaves a search while load --replace swaps the collection", async () => {
   const { folder, remove } = scratch();
-  const vector = hashText("red fox", 32);
+  const vector = hashText("red fox", 64);
   await whileReplaced(join(folder, "store.db"), async (swaps) => {
     const store = await sqlite.open({ path: "store.db" }, { base: folder });
     const search = (mode: "dense" | "hybrid"): Promise<RowSet> => store.search({ collection: "things", vector, text: "red 3", mode, alpha: 0.5, filter: GUARD, limit: 50, fields: null, embeddedBy: "local/test" }, never);

@@ -71,7 +71,7 @@ test("a file of another format is refused, also one written before instants were
   const db = new Database(join(other.folder, "store.db"));
   db.pragma("user_version = 99");
   db.close();
-  assert.match((await failure(sqlite.open({ path: "store.db" }, { base: other.folder }))).message, /has format 99, this toolsrv reads format 2; remove the file and load it again/);
+  assert.match((await failure(sqlite.open({ path: "store.db" }, { base: other.folder }))).message, /has format 99, this toolsrv reads format 3; remove the file and load it again/);
   other.remove();
 });
 

@@ -57,7 +57,7 @@ test("a file of another format is refused with what to do", async () => {
   const db = new Database(file);
   db.pragma("user_version = 1");
   db.close();
-  await assert.rejects(Writer.open(options(file)), { name: "RangeError", message: "the file has format 1, this toolsrv writes format 2; remove the file and load it again" });
+  await assert.rejects(Writer.open(options(file)), { name: "RangeError", message: "the file has format 1, this toolsrv writes format 3; remove the file and load it again" });
   remove();
 });
 

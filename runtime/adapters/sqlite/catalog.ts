@@ -12,6 +12,8 @@ export interface Collection {
   readonly embeddedBy: string;
   readonly dims: number;
   readonly paths: ReadonlySet<string>;
+  /** Whether the file has a table for codes of its vectors; it may be empty. */
+  readonly hasCodes: boolean;
 }
 
 export class Collections {
@@ -46,16 +48,19 @@ export class Collections {
     if (known !== undefined) return known;
     const row = this.#statements.get(`SELECT "embedded_by" AS embeddedBy, "dims" FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).get(name) as { embeddedBy: string; dims: number } | undefined;
     if (row === undefined) return null;
-    const collection: Collection = { name, ...row, paths: this.#paths(name) };
+    const collection: Collection = { name, ...row, paths: this.#paths(name), hasCodes: this.#hasTable(escapeName(name, "codes")) };
     this.#known.set(name, collection);
     return collection;
   }
 
   #space(name: string): { readonly space?: string } {
-    const table = SPACES_TABLE.slice(1, -1);
-    if (this.#statements.get("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(table) === 0) return {};
+    if (!this.#hasTable(SPACES_TABLE.slice(1, -1))) return {};
     const space = this.#statements.get(`SELECT "space" FROM ${SPACES_TABLE} WHERE "name" = ?`).pluck().get(name) as string | undefined;
     return space === undefined ? {} : { space };
+  }
+
+  #hasTable(name: string): boolean {
+    return this.#statements.get("SELECT count(*) FROM sqlite_schema WHERE name = ?").pluck().get(name) !== 0;
   }
 
   #paths(name: string): ReadonlySet<string> {

@@ -9,7 +9,7 @@ import type { OpenOptions } from "../adapter.js";
 import { aboutDatabase, sqliteError } from "./errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { extensionProblem } from "./native.js";
-import { COLLECTIONS_TABLE, FORMAT } from "./layout.js";
+import { COLLECTIONS_TABLE, FORMAT, FORMATS } from "./layout.js";
 
 export type Connection = Database.Database;
 
@@ -93,7 +93,7 @@ function checkFormat(db: Connection, name: string, load: string): void {
   const ours = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(COLLECTIONS_TABLE.slice(1, -1));
   if (ours === undefined) throw aboutDatabase("internal", `was not written by toolsrv; fill a new file with: ${load}`, name);
   const format = db.pragma("user_version", { simple: true });
-  if (format !== FORMAT) throw aboutDatabase("internal", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
+  if (!FORMATS.includes(format)) throw aboutDatabase("internal", `has format ${String(format)}, this toolsrv reads format ${FORMAT}; remove the file and load it again`, name);
 }
 
 /** Prepared statements by their text; the least recently used one is dropped first. */

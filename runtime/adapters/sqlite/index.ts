@@ -12,7 +12,7 @@ import { costOf } from "./cost.js";
 import { loadCommand, type Place } from "./database.js";
 import { Lists } from "./lists.js";
 import { statementOf, type StoredRecord } from "./reads.js";
-import { type Hit, isLarge, searchAtOnce, searchInSlices } from "./search.js";
+import { type Hit, isLarge, searchAtOnce, searchInSteps } from "./search.js";
 import { SearchPool } from "./search-pool.js";
 import { Session, SnapshotPool } from "./session.js";
 import { denseSql, type Statement, vectorsSql, wordsSql } from "./sql.js";
@@ -57,7 +57,7 @@ class SqliteAdapter implements Adapter {
   /** A filter over the texts of a small collection shares the event loop; a large collection is searched in a thread. */
   async #searchLong(request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
     const large = await this.#main.run(signal, () => isLarge(this.#main, this.#main.collections.get(request.collection)));
-    return large ? this.#searches.search(request, signal) : this.#snapshots.use(signal, (session) => searchInSlices(session, request, signal));
+    return large ? this.#searches.search(request, signal) : this.#snapshots.use(signal, (session) => searchInSteps(session, request, signal));
   }
 
   async fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {

@@ -1,8 +1,9 @@
 /**
  * How records are stored in the database file; shared by the reader (this adapter) and the writer (`toolsrv load`).
- * A collection is four tables, joined by "@row":
+ * A collection is five tables, joined by "@row":
  *   NAME/fields   one column a filterable path, typed values: what filters read
  *   NAME/vectors  the embedding of each record
+ *   NAME/codes    the same in a quarter of the bytes, in blocks of 1,024 rows (codes.ts); only large collections have any
  *   NAME/text     a full-text index of the records' words, without the texts
  *   NAME/records  the record as JSON, read only for rows that are returned
  * Names are quoted everywhere; SQLite compares them without case, so capitals are escaped.
@@ -12,8 +13,14 @@ import { instantKey } from "../../base/instant.js";
 import { isRecord } from "../../base/paths.js";
 import { wordsOf } from "../../base/text.js";
 
-/** Changes when a file written before can no longer be read. */
-export const FORMAT = 2;
+/** Of what is written. It changes when an earlier toolsrv could no longer read a file, or would damage it by writing. */
+export const FORMAT = 3;
+
+/** What is read. Format 2 has no codes: its searches compare full vectors, until the next load makes them. */
+export const FORMATS: readonly unknown[] = [2, FORMAT];
+
+/** Number of the block that has the stamp of a collection's codes instead of codes. */
+export const STAMP_BLOCK = -1;
 
 /** Tables that describe the file: who embedded which collection, and how. */
 export const COLLECTIONS_TABLE = `"@collections"`;
@@ -25,7 +32,7 @@ export const SPACES_TABLE = `"@spaces"`;
 const MAX_SEGMENTS = 3;
 const SEGMENT = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-export const PARTS = ["fields", "vectors", "text", "records"] as const;
+export const PARTS = ["fields", "vectors", "codes", "text", "records"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** A table of a collection, quoted: `"movies/fields"`. */

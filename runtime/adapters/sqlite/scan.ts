@@ -6,14 +6,14 @@ import type { Filter } from "../../abi/filter.js";
 import { inTurns, type Turns } from "../../base/turns.js";
 import type { Collection } from "./catalog.js";
 import type { Session } from "./session.js";
-import { scanSql, type SelectedRows } from "./sql.js";
+import { scanSql } from "./sql.js";
 
 /** The rows of `collection` that pass the filter, in no particular order; `session` must be in a transaction and used by nobody else. */
-export function scanRows(session: Session, collection: Collection, filter: Filter, signal: AbortSignal, turns?: Turns): Promise<SelectedRows> {
+export function scanRows(session: Session, collection: Collection, filter: Filter, signal: AbortSignal, turns?: Turns): Promise<{ readonly rows: readonly number[] }> {
   return inTurns(scan(session, collection, filter), signal, turns);
 }
 
-function* scan(session: Session, { name, paths }: Collection, filter: Filter): Generator<void, SelectedRows> {
+function* scan(session: Session, { name, paths }: Collection, filter: Filter): Generator<void, { readonly rows: readonly number[] }> {
   const rows: number[] = [];
   const records = session.each<{ readonly row: number; readonly hit: number | null }>(scanSql(name, filter, paths));
   try {

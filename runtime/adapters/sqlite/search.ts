@@ -3,34 +3,24 @@
  * Exact: every record that the filter selects is compared.
  */
 import { BackendError } from "../../abi/errors.js";
-import { compareText, type Filter } from "../../abi/filter.js";
+import type { Filter } from "../../abi/filter.js";
 import { EVENT_LOOP, type Turns } from "../../base/turns.js";
 import type { SearchRequest } from "../adapter.js";
 import type { Collection } from "./catalog.js";
+import type { Blocks } from "./code-set.js";
+import { encodeQuery, SMALL_COMPONENTS } from "./codes.js";
+import { byScore, compareByCodes, compareFully, type Comparison, type Found } from "./compare.js";
 import { comparesTexts } from "./filter.js";
 import { tableName } from "./layout.js";
 import { scanRows } from "./scan.js";
 import type { Session } from "./session.js";
-import { denseSql, recordsSql, type SelectedRows, type Slice, wordsSql } from "./sql.js";
-
-/** Vector components that are compared on the event loop: some 5 ms of work. */
-const ON_LOOP_COMPONENTS = 4_096 * 512;
-/** Vector components compared in one statement. Between two statements cancellation is checked. */
-const SLICE_COMPONENTS = 32_768 * 256;
-const MIN_SLICE_ROWS = 1024;
-const MAX_SLICE_ROWS = 32_768;
+import { denseSql, recordsSql, type SelectedRows, wordsSql } from "./sql.js";
 
 /** Constant of reciprocal rank fusion, as in the paper and most stores. */
 const RRF_K = 60;
 
 /** Smallest number of candidates that each half of a hybrid search gives. */
 const MIN_CANDIDATES = 100;
-
-interface Found {
-  readonly row: number;
-  readonly id: string;
-  readonly score: number;
-}
 
 /** A found record; its JSON is parsed by the caller, because text is the cheapest to pass between threads. */
 export interface Hit {
@@ -51,33 +41,33 @@ export function searchAtOnce(session: Session, request: SearchRequest): readonly
 
 /** Whether comparing all records would keep the event loop from other requests. */
 export function isLarge(session: Session, collection: Collection): boolean {
-  return lastRow(session, collection) * collection.dims > ON_LOOP_COMPONENTS;
+  return lastRow(session, collection) * collection.dims > SMALL_COMPONENTS;
 }
 
+/** Codes of a collection for one search; `null` when its vectors are to be compared in full. */
+export type OpenBlocks = (collection: Collection) => Blocks | null;
+
 /**
- * A search in several steps in one read transaction: every slice, the ranking by words and the records themselves are
- * read from one state of the file. Row numbers are meaningless in another state: after `load --replace` the same number
- * is another record, which the filter never saw. The caller ends the transaction.
+ * A search in several steps in one read transaction: the comparison of vectors, the ranking by words and the records
+ * themselves are read from one state of the file. Row numbers are meaningless in another state: after `load --replace`
+ * the same number is another record, which the filter never saw. The caller ends the transaction.
  */
-export async function searchInSlices(session: Session, request: SearchRequest, signal: AbortSignal, turns: Turns = EVENT_LOOP): Promise<readonly Hit[]> {
+export async function searchInSteps(session: Session, request: SearchRequest, signal: AbortSignal, turns: Turns = EVENT_LOOP, openBlocks: OpenBlocks = () => null): Promise<readonly Hit[]> {
   const { collection, last } = await session.begin(signal, () => {
     const collection = openCollection(session, request);
     return { collection, last: lastRow(session, collection) };
   });
-  const rows = sliceRows(collection);
-  const { filter } = request;
-  const selected = filter !== null && readsTexts(request) ? await scanRows(session, collection, filter, signal, turns) : null;
-  const keep = request.mode === "hybrid" ? candidatesFor(request.limit) : request.limit;
-  let best: readonly Found[] = [];
-  for (let from = 0; from < last; from += rows) {
-    const slice = { from, to: from + rows };
-    const within = selected === null ? filter : { rows: selected.rows.filter((row) => row > slice.from && row <= slice.to) };
-    const found = session.next(() => dense(session, { ...request, filter: within }, collection, slice));
-    best = [...best, ...found].sort(byScore).slice(0, keep);
-    await turns.yield();
-    signal.throwIfAborted();
-  }
-  return session.next(() => rank(session, { ...request, filter: selected ?? filter }, collection, best));
+  const { vector, filter } = request;
+  const selected = filter !== null && comparesTexts(filter) ? await scanRows(session, collection, filter, signal, turns) : null;
+  const selection: Selection = { ...request, filter: selected ?? filter };
+  const best = vector === null ? [] : await compare({ session, collection, vector, filter: selection.filter, last, keep: keepOf(request), turns, signal }, openBlocks);
+  return session.next(() => rank(session, selection, collection, best));
+}
+
+function compare(comparison: Comparison, openBlocks: OpenBlocks): Promise<readonly Found[]> {
+  const query = encodeQuery(comparison.vector);
+  const blocks = query === null ? null : comparison.session.next(() => openBlocks(comparison.collection));
+  return query === null || blocks === null ? compareFully(comparison) : compareByCodes(comparison, query, blocks);
 }
 
 function openCollection(session: Session, request: SearchRequest): Collection {
@@ -90,18 +80,18 @@ function readsTexts({ filter }: SearchRequest): boolean {
   return filter !== null && comparesTexts(filter);
 }
 
-function sliceRows({ dims }: Collection): number {
-  return Math.min(MAX_SLICE_ROWS, Math.max(MIN_SLICE_ROWS, Math.floor(SLICE_COMPONENTS / dims)));
-}
-
 function lastRow({ statements }: Session, { name }: Collection): number {
   return (statements.get(`SELECT max("@row") FROM ${tableName(name, "vectors")}`).pluck().get() as number | null) ?? 0;
 }
 
-/** The ranking by vector: of the whole collection, or of one slice of it. */
-function dense(session: Session, { vector, filter, mode, limit }: Selection, { name, paths }: Collection, slice: Slice | null = null): readonly Found[] {
-  if (vector === null) return [];
-  return session.all(denseSql(name, vector, filter, mode === "hybrid" ? candidatesFor(limit) : limit, paths, slice)) as Found[];
+/** The ranking by vector in one statement. */
+function dense(session: Session, { vector, filter, ...request }: Selection, { name, paths }: Collection): readonly Found[] {
+  return vector === null ? [] : (session.all(denseSql(name, vector, filter, keepOf(request), paths)) as Found[]);
+}
+
+/** How many records the ranking by vector has to find. */
+function keepOf({ mode, limit }: Pick<SearchRequest, "mode" | "limit">): number {
+  return mode === "hybrid" ? candidatesFor(limit) : limit;
 }
 
 /** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
@@ -145,10 +135,6 @@ function checkVector({ vector, embeddedBy }: SearchRequest, collection: Collecti
     "unsupported", "sqlite",
     `collection '${collection.name}' was embedded by ${collection.embeddedBy} (${collection.dims} dimensions), the query by ${embeddedBy ?? "another model"} (${vector.length}); load it again with --replace`,
   );
-}
-
-function byScore(a: Found, b: Found): number {
-  return b.score - a.score || compareText(a.id, b.id);
 }
 
 /** Six digits: the rest is noise of 32-bit arithmetic. */

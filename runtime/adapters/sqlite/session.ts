@@ -42,7 +42,12 @@ export class Session {
 
   /** Runs a statement to its end. */
   all({ sql, params }: Statement): unknown[] {
-    return this.statements.get(sql).all(...params.map((param) => (param instanceof Float32Array ? vectorBytes(param) : param)));
+    return this.statements.get(sql).all(...bound(params));
+  }
+
+  /** The JSON in the only column of a statement's only row. */
+  json({ sql, params }: Statement): unknown {
+    return JSON.parse(this.statements.get(sql).pluck().get(...bound(params)) as string);
   }
 
   /** Runs a statement record by record; nothing else can run in this session until the last one, or `return`. */
@@ -155,6 +160,7 @@ export class SnapshotPool {
   }
 }
 
-function vectorBytes(vector: Float32Array): Buffer {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+/** Parameters as SQLite takes them. */
+function bound(params: Statement["params"]): readonly (string | number | Buffer)[] {
+  return params.map((param) => (param instanceof Float32Array ? Buffer.from(param.buffer, param.byteOffset, param.byteLength) : param));
 }

@@ -19,7 +19,7 @@ export type Paths = ReadonlySet<string> | null;
 
 /** Rows that a filter has selected before, in the same state of the file. */
 export interface SelectedRows {
-  readonly rows: readonly number[];
+  readonly rows: ArrayLike<number>;
 }
 
 /** Rows of a scan, `from < "@row" <= to`: a large collection is searched in slices. */
@@ -112,6 +112,12 @@ function boundedSql(filter: Filter | null, collection: string, paths: Paths): Sq
   return where === null ? { sql: turn, params: [] } : { sql: `(${where.sql}) AND ${turn}`, params: where.params };
 }
 
+/** The rows that a filter selects, in no particular order: one JSON list, which takes half the time of as many rows. */
+export function rowsSql(collection: string, filter: Filter, paths: Paths): Statement {
+  const where = whereSql(filter, collection, paths);
+  return { sql: lines(`SELECT json_group_array(f."@row") FROM ${tableName(collection, "fields")} f`, where !== null && `WHERE ${where.sql}`), params: where?.params ?? [] };
+}
+
 /** The records of found rows, in no particular order. */
 export function recordsSql(collection: string): string {
   return `SELECT "record" FROM ${tableName(collection, "records")} WHERE "@row" = ?`;
@@ -133,7 +139,7 @@ function conjunctsOf(filter: Filter): readonly Filter[] {
 }
 
 function whereSql(filter: Filter | SelectedRows | null, collection: string, paths: Paths): Sql | null {
-  if (filter !== null && "rows" in filter) return { sql: `f."@row" IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(filter.rows)] };
+  if (filter !== null && "rows" in filter) return { sql: `f."@row" IN (SELECT value FROM json_each(?))`, params: [`[${Array.prototype.join.call(filter.rows, ",")}]`] };
   return filter === null ? null : compileFilter(filter, { collection, paths });
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Which collections have their codes in memory. A search says which stamp it saw: codes with another one are dropped, and
+ * codes are read in the background once two searches saw the same stamp, so that a running load, which changes the stamp
+ * with each transaction, does not make the server read them again and again.
+ */
+import { type CodeSet } from "./code-set.js";
+
+export interface CodeThreads {
+  /** Reads codes into memory; `null` when they have changed meanwhile or are too large. */
+  build(collection: string, stamp: string, maxBytes: number, signal: AbortSignal): Promise<CodeSet | null>;
+  adopt(set: CodeSet): void;
+  drop(collection: string): void;
+}
+
+interface Known {
+  /** Seen by the last search. */
+  readonly stamp: string;
+  readonly set: CodeSet | null;
+  /** Codes with this stamp are in memory, being read, or cannot be had. */
+  readonly isSettled: boolean;
+}
+
+export class CodeSets {
+  readonly #maxBytes: number;
+  readonly #threads: CodeThreads;
+  readonly #known = new Map<string, Known>();
+  readonly #closed = new AbortController();
+  /** Builds run one after the other, so that each knows what is left of the memory. */
+  #building: Promise<void> = Promise.resolve();
+
+  constructor(maxBytes: number, threads: CodeThreads) {
+    this.#maxBytes = maxBytes;
+    this.#threads = threads;
+  }
+
+  all(): readonly CodeSet[] {
+    return [...this.#known.values()].flatMap(({ set }) => set ?? []);
+  }
+
+  /** A search of the collection read a state of the file with this stamp; `null` means that it has no codes. */
+  saw(collection: string, stamp: string | null): void {
+    const before = this.#known.get(collection);
+    if (before?.stamp === stamp && before.isSettled) return;
+    if (before?.set != null && before.stamp !== stamp) this.#threads.drop(collection);
+    if (stamp === null || this.#closed.signal.aborted) return void this.#known.delete(collection);
+    const isSame = before === undefined || before.stamp === stamp;
+    this.#known.set(collection, { stamp, set: null, isSettled: isSame });
+    if (isSame) this.#building = this.#building.then(() => this.#build(collection, stamp)).catch(() => undefined);
+  }
+
+  settled(): Promise<void> {
+    return this.#building;
+  }
+
+  /** Ends a build; the threads are closed by their owner. */
+  close(): void {
+    this.#closed.abort(new Error("the store is closed"));
+    this.#known.clear();
+  }
+
+  async #build(collection: string, stamp: string): Promise<void> {
+    if (this.#known.get(collection)?.stamp !== stamp) return;
+    const used = this.all().reduce((sum, set) => sum + set.memory.buffer.byteLength, 0);
+    // Failures of the file concern the searches, which report them; without codes in memory they read them from the file.
+    const set = await this.#threads.build(collection, stamp, this.#maxBytes - used, this.#closed.signal);
+    if (set === null || this.#known.get(collection)?.stamp !== stamp) return;
+    this.#known.set(collection, { stamp, set, isSettled: true });
+    this.#threads.adopt(set);
+  }
+}
