@@ -27,6 +27,8 @@ export interface Condition {
   readonly value: Operand;
   /** Comparisons, sets and lists compare instants, whatever their spelling (runtime/base/instant.ts); absent: as typed. */
   readonly dtype?: "datetime";
+  /** The plan has the value: it is the same in every call. */
+  readonly fixed?: true;
 }
 
 /** A bound filter: no parameters left in it. An absent filter is `null`, never an empty `and`. */
@@ -75,7 +77,7 @@ export function evaluate(filter: Filter | null, row: Row): boolean {
 }
 
 /** Whether a condition compares instants: presence and the operators of texts have nothing to do with them. */
-export function comparesInstants({ path, op, dtype }: Condition): boolean {
+export function comparesInstants({ path, op, dtype }: Omit<Condition, "value"> & { readonly value?: unknown }): boolean {
   return dtype === "datetime" && !isIdPath(path) && op !== "exists" && op !== "is_null" && op !== "like" && op !== "text_match";
 }
 

@@ -2,9 +2,10 @@
  * Filters as objects of the kind `{field: {$eq: 1}}`, which Chroma and Pinecone both accept. Pure. An object has one
  * field, so two conditions need `$and`; metadata has no nulls, so nothing equals null.
  */
-import type { Condition, Filter, Scalar } from "../abi/filter.js";
 import type { BackendName } from "../abi/plan.js";
+import { isNumber, place, type Slot, typeOf } from "./hole.js";
 import { operandOf, refuse, type Compiled } from "./reduce.js";
+import type { Shape, ShapeCondition } from "./shape.js";
 
 type Value = string | number | boolean;
 
@@ -17,8 +18,8 @@ export type Where =
 export type Comparison = "eq" | "ne" | "gt" | "gte" | "lt" | "lte";
 
 /** A filter whose conditions are written by `condition`. */
-export function compileWhere(filter: Filter, condition: (condition: Condition) => Compiled<Where>): Compiled<Where> {
-  const compile = (part: Filter): Compiled<Where> => compileWhere(part, condition);
+export function compileWhere(filter: Shape, condition: (condition: ShapeCondition) => Compiled<Where>): Compiled<Where> {
+  const compile = (part: Shape): Compiled<Where> => compileWhere(part, condition);
   if ("and" in filter) return joinWheres("$and", filter.and.map(compile));
   return "or" in filter ? joinWheres("$or", filter.or.map(compile)) : condition(filter);
 }
@@ -34,17 +35,17 @@ export function joinWheres(word: "$and" | "$or", parts: readonly Compiled<Where>
 }
 
 /** A comparison with one value. @throws BackendError unsupported for an order of anything but numbers */
-export function compareWhere(backend: BackendName, path: string, op: Comparison, condition: Condition): Compiled<Where> {
+export function compareWhere(backend: BackendName, path: string, op: Comparison, condition: ShapeCondition): Compiled<Where> {
   const value = operandOf(condition);
-  if (op !== "eq" && op !== "ne" && typeof value !== "number") return refuse(backend, "an order of texts or dates");
+  if (op !== "eq" && op !== "ne" && !isNumber(value)) return refuse(backend, "an order of texts or dates");
   if (value === null) return op === "eq" ? "none" : "all";
-  return { [path]: { [`$${op}`]: value } };
+  return { [path]: { [`$${op}`]: place<Value>(value) } };
 }
 
 /** One list operator for each of the types among the operands: a list has one type. */
-export function groupWheres(path: string, op: "$in" | "$nin", values: readonly Scalar[], types: readonly ("string" | "number" | "boolean")[]): readonly Where[] {
+export function groupWheres(path: string, op: "$in" | "$nin", values: readonly Slot[], types: readonly ("string" | "number" | "boolean")[]): readonly Where[] {
   return types
-    .map((type) => values.filter((value): value is Value => typeof value === type))
+    .map((type) => values.filter((value) => typeOf(value) === type))
     .filter((group) => group.length > 0)
-    .map((group) => ({ [path]: { [op]: group } }));
+    .map((group) => ({ [path]: { [op]: group as readonly Value[] } }));
 }

@@ -19,7 +19,7 @@ export interface FilledProgram {
   readonly connections: { readonly [name: string]: FilledConnection };
   readonly embeddings: { readonly [name: string]: EmbeddingPlan & { readonly config?: { readonly [key: string]: Json } } };
   readonly settings: ServePlan;
-  /** A guard of any plan of the program. Most programs have none with references: then it is the guard itself. */
+  /** A guard of any plan of the program, its conditions marked as fixed. */
   guard(guard: Guard): Filter;
   /** A route of any plan of the program. */
   route(route: RoutePlan): Route;
@@ -42,13 +42,13 @@ export function fillProgram(program: Open, env: Env): FilledProgram {
     const names = [...missing].sort();
     throw new ToolError("missing_env", `no value for ${names.join(", ")}: add the line ${names[0]}=value to the file given with --env FILE`, { names });
   }
-  const guard = open.length === 0 ? (part: Guard) => part as Filter : filler<Guard, Filter>(env, checkDates);
+  const guard = filler<Guard, Filter>(env, checkDates, fixed);
   for (const part of Object.values(program.plans).flatMap(guardsOf)) guard(part);
   return { connections, embeddings, settings, guard, route: filler<RoutePlan, Route>(env), config: filler<ProviderConfig, Filled>(env) };
 }
 
 /** Filled by content, once for each part: a handler may hold another copy of the plan than the program does. */
-function filler<Part extends object, Filled>(env: Env, check: (filled: Filled) => void = () => {}): (part: Part) => Filled {
+function filler<Part extends object, Filled>(env: Env, check: (filled: Filled) => void = () => {}, finish: (filled: Filled) => Filled = (made) => made): (part: Part) => Filled {
   const filled = new WeakMap<Part, Filled>();
   return (part) => {
     const before = filled.get(part);
@@ -58,8 +58,9 @@ function filler<Part extends object, Filled>(env: Env, check: (filled: Filled) =
     // Fails closed: a part that is not one of the program's may need a value that was not asked for at start.
     if (missing.size > 0) throw new ToolError("missing_env", `no value for ${[...missing].join(", ")}`);
     check(made);
-    filled.set(part, made);
-    return made;
+    const finished = finish(made);
+    filled.set(part, finished);
+    return finished;
   };
 }
 
@@ -69,6 +70,12 @@ function checkDates(filter: Filter): void {
   if ("or" in filter) return filter.or.forEach(checkDates);
   if (!comparesInstants(filter) || toList(filter.value).every((one) => typeof one === "string" && parseInstant(one) !== null)) return;
   throw new ToolError("tds_invalid", `a static filter compares '${filter.path}' with a value of the environment that is not ${INSTANT_FORM}`);
+}
+
+/** A guard is the same in every call, so the native query has it as a constant. */
+function fixed(filter: Filter): Filter {
+  if ("and" in filter) return { and: filter.and.map(fixed) };
+  return "or" in filter ? { or: filter.or.map(fixed) } : { ...filter, fixed: true };
 }
 
 /** Every guard of a tool's plan. */

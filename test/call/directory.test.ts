@@ -126,8 +126,8 @@ test("a directory shows a caller only what guard and tenant show, and is kept ap
   assert.equal(await resolved("acme corp", b), "client: there is no 'acme corp'; did you mean 'Globex'?");
   assert.equal(await resolved("hidden", a), "client: there is no 'hidden'; did you mean 'Acme Corp'?");
   assert.deepEqual(asked.filter(({ of }) => of === "names").map(({ request }) => request.filter), [
-    { and: [guard, { path: "org", op: "eq", value: "a" }] },
-    { and: [guard, { path: "org", op: "eq", value: "b" }] },
+    { and: [{ ...guard, fixed: true }, { path: "org", op: "eq", value: "a" }] },
+    { and: [{ ...guard, fixed: true }, { path: "org", op: "eq", value: "b" }] },
   ]);
   await assert.rejects(resolved("acme corp", nobody), /tenancy value is required/);
 });

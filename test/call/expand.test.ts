@@ -56,7 +56,7 @@ test("http posts the query and how many variants; each phrase is searched under 
   const { result, searched } = await only({ provider: "http", config: { url: "unused" } }, ["query"]);
   assert.deepEqual([service.asked[0]?.body, service.asked[0]?.headers.authorization], [{ query: "query", variants: 3 }, `Bearer ${KEY}`]);
   assert.deepEqual(searched.map(({ text }) => text), ["query", "a helmet", "lost property"]);
-  assert.ok(searched.every(({ filter, limit }) => JSON.stringify(filter) === '{"path":"state","op":"eq","value":"open"}' && limit === 3));
+  assert.ok(searched.every(({ filter, limit }) => JSON.stringify(filter) === '{"path":"state","op":"eq","value":"open","fixed":true}' && limit === 3));
   assert.equal(new Set(searched.map(({ vector }) => String(vector))).size, 3);
   assert.deepEqual(result.warnings, []);
 });

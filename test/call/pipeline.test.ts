@@ -161,8 +161,8 @@ test("the step's own filter is ANDed behind guard and arguments, without what wa
   await engine.call("p", { from: 8, to: 10 }, nobody);
   await engine.call("p", {}, nobody);
   assert.deepEqual(seen, [
-    { and: [guard, { path: "n", op: "lte", value: 10 }, { or: [{ path: "n", op: "gte", value: 8 }, { path: "n", op: "eq", value: 2 }] }] },
-    { and: [guard, { path: "n", op: "eq", value: 2 }] },
+    { and: [{ ...guard, fixed: true }, { path: "n", op: "lte", value: 10 }, { or: [{ path: "n", op: "gte", value: 8 }, { path: "n", op: "eq", value: 2 }] }] },
+    { and: [{ ...guard, fixed: true }, { path: "n", op: "eq", value: 2 }] },
   ]);
 });
 

@@ -1,19 +1,19 @@
 /**
- * Backend `chroma`: a Chroma server through its client. The client takes a signal for all its requests, so each call
- * has a client of its own: an object without a connection. Collections are read by their id, which names alone tell.
+ * Backend `chroma`: a Chroma server through its client. Collections are read by their id, which names alone tell.
  */
 import type * as Chroma from "chromadb";
 import { BackendError, type BackendErrorKind } from "../../abi/errors.js";
 import { compareText, type Filter, type Row } from "../../abi/filter.js";
-import type { Json } from "../../abi/plan.js";
-import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
+import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
 import { countedPage, offsetOf, toVector } from "../page.js";
-import { refuse, refuseRoute, type Compiled } from "../reduce.js";
+import { PreparedReads } from "../prepared.js";
+import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
-import { compileFilter, type ChromaFilter } from "./filter.js";
+import { Clients } from "./clients.js";
+import { explainWith, type Native, nativeOf, searchQuery, type Selected, selected } from "./queries.js";
 
 /** Ids of one request. */
 const PAGE = 1000;
@@ -22,15 +22,13 @@ const MAX_SORTED = 10_000;
 const SAMPLE_RECORDS = 500;
 const FRESH_MS = 30_000;
 
-type Client = (signal: AbortSignal) => Chroma.ChromaClient;
-type Native = Compiled<ChromaFilter>;
-type Selected = Omit<Parameters<Chroma.Collection["get"]>[0] & object, "include" | "limit" | "offset">;
 
 class ChromaAdapter implements Adapter {
   readonly #ids = new Map<string, { readonly id: string; readonly readAtMs: number }>();
+  readonly #reads = new PreparedReads();
 
   constructor(
-    private readonly client: Client,
+    private readonly clients: Clients,
     private readonly now: () => number,
   ) {}
 
@@ -60,28 +58,29 @@ class ChromaAdapter implements Adapter {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
-    const { collection, vector, filter, limit, fields } = request;
-    const body = queryBody(request);
-    if (vector === null || body === null) {
+    const { collection, fields } = request;
+    const query = searchQuery(this.#reads, request);
+    if (query === null) {
       await this.#idOf(collection, signal);
       return { rows: [], exact: true };
     }
     // The server fails when one of the ids is not there.
-    const ids = body.ids === undefined ? undefined : (await this.#matching(collection, compiled(filter), body.ids.length, signal));
+    const ids = query.ids === undefined ? undefined : await this.#matching(collection, query, query.ids.length, signal);
     if (ids?.length === 0) return { rows: [], exact: true };
-    const found = await this.#on(collection, signal, (one) => one.query({ ...(body.where === undefined ? {} : { where: body.where as Chroma.Where }), ...(ids === undefined ? {} : { ids: [...ids] }), queryEmbeddings: [[...vector]], nResults: limit, include: ["metadatas", "distances", "documents"] }));
+    const found = await this.#on(collection, signal, (one) => one.query({ ...(query.where === undefined ? {} : { where: query.where as Chroma.Where }), ...(ids === undefined ? {} : { ids: [...ids] }), queryEmbeddings: [query.query], nResults: query.n_results, include: ["metadatas", "distances", "documents"] }));
     const distances = found.distances[0] ?? [];
     const rows = (found.ids[0] ?? []).map((id, index): Row => ({ ...toRow(id, found.metadatas[0]?.[index], found.documents[0]?.[index], fields), _score: scoreOf(distances[index]) }));
     return { rows: rows.sort((a, b) => Number(b["_score"]) - Number(a["_score"]) || compareText(String(a["_id"]), String(b["_id"]))), exact: false };
   }
 
-  async fetch({ collection, filter, limit, offset, fields, route }: FetchRequest, signal: AbortSignal): Promise<RowSet> {
+  async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
+    const { collection, filter, limit, offset, fields, route } = request;
     refuseRoute("chroma", route);
-    const native = compiled(filter);
+    const native = nativeOf(this.#reads, { collection, filter });
     const ids = await this.#matching(collection, native, MAX_SORTED + 1, signal);
     const wanted = ids.length > MAX_SORTED ? null : [...ids].sort(compareText).slice(offset, offset + limit);
     if (wanted?.length === 0) return { rows: [], exact: true };
-    const which = wanted === null ? { ...selected(native), limit, offset } : { ids: wanted };
+    const which: Selected = wanted === null ? { ...selected(native), limit, offset } : { ids: wanted };
     const found = await this.#on(collection, signal, (one) => one.get({ ...which, include: ["metadatas", "documents"] }));
     const rows = found.ids.map((id, index) => toRow(id, found.metadatas[index], found.documents[index], fields));
     return { rows: wanted === null ? rows : rows.sort((a, b) => compareText(String(a["_id"]), String(b["_id"]))), exact: true };
@@ -89,7 +88,7 @@ class ChromaAdapter implements Adapter {
 
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseRoute("chroma", route);
-    const native = compiled(filter);
+    const native = nativeOf(this.#reads, { collection, filter });
     const offset = offsetOf(after);
     if (native === "none") return { rows: [], next: null };
     const { ids, metadatas, documents, embeddings } = await this.#on(collection, signal, (one) => one.get({ ...selected(native), limit, offset, include: ["metadatas", "documents", "embeddings"] }));
@@ -99,7 +98,7 @@ class ChromaAdapter implements Adapter {
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("chroma", route);
-    const native = compiled(filter);
+    const native = nativeOf(this.#reads, { collection, filter });
     if (native === "all") return this.#on(collection, signal, (one) => one.count());
     return (await this.#matching(collection, native, Number.POSITIVE_INFINITY, signal)).length;
   }
@@ -114,7 +113,7 @@ class ChromaAdapter implements Adapter {
 
   /** Ids of matching records, in the store's order, up to `most`. */
   async #matching(collection: string, native: Native, most: number, signal: AbortSignal): Promise<readonly string[]> {
-    if (native === "none") {
+    if (native === "none" || (native !== "all" && native.ids?.length === 0)) {
       await this.#idOf(collection, signal);
       return [];
     }
@@ -152,7 +151,7 @@ class ChromaAdapter implements Adapter {
   #ask<T>(signal: AbortSignal, work: (client: Chroma.ChromaClient) => Promise<T>): Promise<T> {
     return attempt(signal, async () => {
       try {
-        return await work(this.client(signal));
+        return await this.clients.use(signal, work);
       } catch (error) {
         signal.throwIfAborted();
         throw chromaError(error);
@@ -181,24 +180,6 @@ function chromaError(error: unknown): unknown {
   return new BackendError(kind, "chroma", `the store ${words}`, { cause: error });
 }
 
-function compiled(filter: Filter | null): Native {
-  return filter === null ? "all" : compileFilter(filter);
-}
-
-function selected(native: Native): Selected {
-  if (typeof native === "string") return {};
-  return { ...(native.ids === undefined ? {} : { ids: [...native.ids] }), ...(native.where === undefined ? {} : { where: native.where as Chroma.Where }) };
-}
-
-/** What a search asks; null where nothing can be found. */
-function queryBody({ route, mode, vector, filter, limit }: SearchRequest): (ChromaFilter & { readonly n_results: number }) | null {
-  refuseRoute("chroma", route);
-  if (mode === "hybrid") return refuse("chroma", "hybrid search");
-  if (vector === null) return refuse("chroma", "a search without a vector");
-  const native = compiled(filter);
-  return native === "none" ? null : { ...(native === "all" ? {} : native), n_results: limit };
-}
-
 /** Distances of every kind are near where they are small. */
 function scoreOf(distance: number | null | undefined): number {
   return typeof distance === "number" && Number.isFinite(distance) ? 1 / (1 + Math.max(0, distance)) : 0;
@@ -223,14 +204,8 @@ export const adapter: AdapterModule = {
     const url = new URL(address);
     const token = textSetting(settings, "auth_token");
     const headers = token === null ? {} : { Authorization: /^bearer /i.test(token) ? token : `Bearer ${token}` };
-    const client: Client = (signal) => new ChromaClient({ host: url.hostname, port: portOf(url), ssl: url.protocol === "https:", tenant: "default_tenant", database: "default_database", headers, fetchOptions: { signal } });
-    return new ChromaAdapter(client, () => performance.now());
+    const clients = new Clients((signal) => new ChromaClient({ host: url.hostname, port: portOf(url), ssl: url.protocol === "https:", tenant: "default_tenant", database: "default_database", headers, fetchOptions: { signal } }));
+    return new ChromaAdapter(clients, () => performance.now());
   },
-  explain(request: ReadRequest) {
-    if ("search" in request) return { collection: request.search.collection, ...(queryBody(request.search) ?? { nothing: true }), query: request.search.vector === null ? null : `<vector of ${request.search.vector.length}>` } as Json;
-    const { collection, filter } = "fetch" in request ? request.fetch : request.count;
-    const native = compiled(filter);
-    const page = "fetch" in request ? { limit: request.fetch.limit, offset: request.fetch.offset } : { count: true };
-    return { collection, ...(native === "none" ? { nothing: true } : selected(native)), ...page } as Json;
-  },
+  explain: (request) => explainWith(new PreparedReads(), request),
 };

@@ -4,44 +4,67 @@
  * value is unknown to Milvus and makes a comparison unknown, so `ne` and `nin` also ask whether the value exists.
  * `like` is case-sensitive there, and its wildcards cannot be escaped.
  */
-import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import type { Scalar } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
+import { Hole, isNumber, isText, later, laterAll, type Slot, typeOf } from "../hole.js";
 import { operandOf, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
+import type { Shape, ShapeCondition } from "../shape.js";
 import { ASSUMED, type Field, fieldOf, type Fields } from "./fields.js";
 
 /** @throws BackendError unsupported for nulls, exists, is_null, text_match, and patterns with a literal % or _. */
-export function compileFilter(filter: Filter, fields: Fields = ASSUMED): Compiled<string> {
+export function compileFilter(filter: Shape, fields: Fields = ASSUMED): Compiled<string> {
   const reduced = reduceFilter(filter);
-  return typeof reduced === "string" ? reduced : compile(reduced, fields);
+  const compiled = typeof reduced === "string" ? reduced : compile(reduced, fields);
+  return typeof compiled === "string" ? compiled : laterAll(compiled.parts, (parts) => parts.join(""));
 }
 
-function compile(filter: Filter, fields: Fields): Compiled<string> {
+/** An expression in pieces: literals of values that only a call has stand between the others. */
+interface Expression {
+  readonly parts: readonly string[];
+}
+
+/** Text of our own, with expressions and literals in it. */
+function text(own: TemplateStringsArray, ...within: readonly (string | Expression)[]): Expression {
+  return { parts: own.flatMap((piece, index) => [piece, ...partsOf(within[index])]) };
+}
+
+function partsOf(one: string | Expression | undefined): readonly string[] {
+  if (one === undefined) return [];
+  return typeof one === "object" && "parts" in one ? one.parts : [one];
+}
+
+function separated(all: readonly Expression[], separator: string): Expression {
+  return { parts: all.flatMap(({ parts }, index) => (index === 0 ? parts : [separator, ...parts])) };
+}
+
+function compile(filter: Shape, fields: Fields): Compiled<Expression> {
   if ("and" in filter) return join("and", filter.and.map((part) => compile(part, fields)));
   if ("or" in filter) return join("or", filter.or.map((part) => compile(part, fields)));
   return compileCondition(filter, fields);
 }
 
-const isText = (part: Compiled<string>): part is string => part !== "all" && part !== "none";
+const isExpression = (part: Compiled<Expression>): part is Expression => typeof part !== "string";
 
 /**
  * The parts as one expression, without those that cannot matter. Long ones are a tree: the server parses expressions
  * by recursion, and a plan may be about a hundred levels deep.
  */
-function join(word: "and" | "or", parts: readonly Compiled<string>[]): Compiled<string> {
+function join(word: "and" | "or", parts: readonly Compiled<Expression>[]): Compiled<Expression> {
   const decisive = word === "and" ? "none" : "all";
   if (parts.includes(decisive)) return decisive;
-  const rest = parts.filter(isText);
+  const rest = parts.filter(isExpression);
   const [only] = rest;
   if (only === undefined) return word === "and" ? "all" : "none";
   if (rest.length === 1) return only;
-  if (rest.length <= 8) return rest.map((part) => `(${part})`).join(` ${word} `);
+  if (rest.length <= 8) return separated(rest.map((part) => text`(${part})`), ` ${word} `);
   const half = rest.length >> 1;
-  return `(${join(word, rest.slice(0, half))}) ${word} (${join(word, rest.slice(half))})`;
+  const [left, right] = [join(word, rest.slice(0, half)), join(word, rest.slice(half))];
+  return text`(${left}) ${word} (${right})`;
 }
 
 const OPERATORS = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
-function compileCondition(condition: Condition, fields: Fields): Compiled<string> {
+function compileCondition(condition: ShapeCondition, fields: Fields): Compiled<Expression> {
   refuseInstants("milvus", condition);
   const { op } = condition;
   const field = fieldOf(condition.path, fields);
@@ -64,7 +87,7 @@ function compileCondition(condition: Condition, fields: Fields): Compiled<string
     case "contains_all":
       return contains("all", field, operandsOf(condition));
     case "like":
-      return field.kind === "text" || field.kind === "any" || field.kind === "assumed" ? `${field.name} like ${literal(pattern(String(condition.value)))}` : "none";
+      return field.kind === "text" || field.kind === "any" || field.kind === "assumed" ? text`${field.name} like ${later(operandOf(condition), (value) => literalOf(pattern(String(value))))}` : "none";
     case "exists":
     case "is_null":
     case "text_match":
@@ -75,33 +98,37 @@ function compileCondition(condition: Condition, fields: Fields): Compiled<string
 }
 
 /** Ids are texts to a filter. Whole numbers are written as they are: some have more digits than a number of JavaScript. */
-function compileNumberedId(name: string, condition: Condition): Compiled<string> {
-  const ids = operandsOf(condition).filter((id): id is string => typeof id === "string" && /^-?\d{1,19}$/.test(id) && String(BigInt(id)) === id);
+function compileNumberedId(name: string, condition: ShapeCondition): Compiled<Expression> {
+  const ids = laterAll(operandsOf(condition).filter(isWholeNumber), (all) => all.join(", "));
   switch (condition.op) {
     case "eq":
     case "in":
-      return ids.length === 0 ? "none" : `${name} in [${ids.join(", ")}]`;
+      return ids === "" ? "none" : text`${name} in [${ids}]`;
     case "ne":
     case "nin":
-      return ids.length === 0 ? "all" : `${name} not in [${ids.join(", ")}]`;
+      return ids === "" ? "all" : text`${name} not in [${ids}]`;
     default:
       return refuse("milvus", `the operator ${condition.op} on record ids`);
   }
 }
 
-/** Values of another type than the field's are not equal to it, and Milvus refuses to compare them. */
-function compare(field: Field, op: keyof typeof OPERATORS, value: Scalar): Compiled<string> {
-  const written = literal(value);
-  return fits(field, value) ? `${field.name} ${OPERATORS[op]} ${written}` : op === "ne" ? "all" : "none";
+function isWholeNumber(id: Slot): boolean {
+  return id instanceof Hole ? id.kind === "digits" : typeof id === "string" && /^-?\d{1,19}$/.test(id) && String(BigInt(id)) === id;
 }
 
-function fits({ kind }: Field, value: Scalar): boolean {
+/** Values of another type than the field's are not equal to it, and Milvus refuses to compare them. */
+function compare(field: Field, op: keyof typeof OPERATORS, value: Slot): Compiled<Expression> {
+  const written = literal(value);
+  return fits(field, value) ? text`${field.name} ${OPERATORS[op]} ${written}` : op === "ne" ? "all" : "none";
+}
+
+function fits({ kind }: Field, value: Slot): boolean {
   switch (kind) {
     case "text":
-      return typeof value === "string";
+      return isText(value);
     case "integer":
     case "float":
-      return typeof value === "number";
+      return isNumber(value);
     case "boolean":
       return typeof value === "boolean";
     case "list":
@@ -115,7 +142,7 @@ function fits({ kind }: Field, value: Scalar): boolean {
 }
 
 /** A value that is one of the operands, or a list with one of them in it. */
-function among(field: Field, operands: readonly Scalar[]): Compiled<string> {
+function among(field: Field, operands: readonly Slot[]): Compiled<Expression> {
   operands.forEach(literal);
   switch (field.kind) {
     case "list":
@@ -124,39 +151,44 @@ function among(field: Field, operands: readonly Scalar[]): Compiled<string> {
       return join("or", [...operands.map((value) => compare(field, "eq", value)), contains("any", field, operands)]);
     default: {
       const able = operands.filter((value) => fits(field, value));
-      return able.length === 0 ? "none" : `${field.name} in ${list(able)}`;
+      return able.length === 0 ? "none" : text`${field.name} in ${list(able)}`;
     }
   }
 }
 
-function notAmong(field: Field, operands: readonly Scalar[]): Compiled<string> {
+function notAmong(field: Field, operands: readonly Slot[]): Compiled<Expression> {
   const inside = among(field, operands);
-  if (!isText(inside)) return inside === "none" ? "all" : "none";
-  return field.kind === "any" || field.kind === "list" ? `not (${inside})` : `${field.name} not in ${list(operands.filter((value) => fits(field, value)))}`;
+  if (!isExpression(inside)) return inside === "none" ? "all" : "none";
+  return field.kind === "any" || field.kind === "list" ? text`not (${inside})` : text`${field.name} not in ${list(operands.filter((value) => fits(field, value)))}`;
 }
 
 /** The elements of a list have one type in an expression. */
-function contains(which: "any" | "all", field: Field, operands: readonly Scalar[]): Compiled<string> {
+function contains(which: "any" | "all", field: Field, operands: readonly Slot[]): Compiled<Expression> {
   operands.forEach(literal);
   if (field.kind !== "list" && field.kind !== "any" && field.kind !== "assumed") return "none";
-  const groups = (["string", "number", "boolean"] as const).map((type) => operands.filter((value) => typeof value === type)).filter((group) => group.length > 0);
-  return join(which === "any" ? "or" : "and", groups.map((group) => `ARRAY_CONTAINS_${which === "any" ? "ANY" : "ALL"}(${field.name}, ${list(group)})`));
+  const groups = (["string", "number", "boolean"] as const).map((type) => operands.filter((value) => typeOf(value) === type)).filter((group) => group.length > 0);
+  return join(which === "any" ? "or" : "and", groups.map((group) => text`ARRAY_CONTAINS_${which === "any" ? "ANY" : "ALL"}(${field.name}, ${list(group)})`));
 }
 
 /** An expression, or no value at all: what is missing differs from everything. */
-function orMissing({ name, missing }: Field, expression: Compiled<string>): Compiled<string> {
-  if (!isText(expression) || missing === "never") return expression;
-  return `(${expression}) or (${missing === "null" ? `${name} is null` : `not exists ${name}`})`;
+function orMissing({ name, missing }: Field, expression: Compiled<Expression>): Compiled<Expression> {
+  if (!isExpression(expression) || missing === "never") return expression;
+  return text`(${expression}) or (${missing === "null" ? `${name} is null` : `not exists ${name}`})`;
 }
 
-function list(values: readonly Scalar[]): string {
-  return `[${values.map(literal).join(", ")}]`;
+function list(values: readonly Slot[]): Expression {
+  return text`[${separated(values.map((value) => text`${literal(value)}`), ", ")}]`;
 }
 
 /** Beyond this, a whole number is written as one with a fraction: Milvus has 64 bits for whole ones. */
 const MAX_WHOLE = 2 ** 63;
 
-function literal(value: Scalar): string {
+/** A value as expressions have it; of a hole in each call, by the same code. */
+function literal(value: Slot): string {
+  return later(value, literalOf);
+}
+
+function literalOf(value: Scalar): string {
   if (value === null) return refuse("milvus", "comparisons with null");
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return Math.abs(value) >= MAX_WHOLE ? value.toExponential() : String(value);

@@ -2,6 +2,7 @@
  * Backend `milvus`: a Milvus server through its client. What a collection declares decides how a filter is written, so
  * it is read first; records have their other values in the dynamic field.
  */
+import { isDeepStrictEqual } from "node:util";
 import type * as Milvus from "@zilliz/milvus2-sdk-node";
 import { BackendError } from "../../abi/errors.js";
 import { compareText, type Filter, type Row } from "../../abi/filter.js";
@@ -11,17 +12,19 @@ import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, FieldInfo, P
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
 import { countedPage, offsetOf, toVector } from "../page.js";
+import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config } from "./client.js";
-import { ASSUMED_SCHEMA, type Described, type DescribedIndex, MAX_ROWS, outputFields, queryBody, type QueryBody, type Schema, schemaOf, searchBody } from "./requests.js";
+import { countQuery, explainWith, type Known, pageQuery, rowsQuery, searchQuery } from "./queries.js";
+import { ASSUMED_SCHEMA, type Described, type DescribedIndex, MAX_ROWS, queryBody, type QueryBody, type Schema, schemaOf } from "./requests.js";
 
 /** How long the schema of a collection is taken as read. */
 const FRESH_MS = 30_000;
 const SAMPLE_RECORDS = 500;
 
 class MilvusAdapter implements Adapter {
-  readonly #known = new Map<string, { readonly schema: Schema; readonly readAtMs: number }>();
+  readonly #known = new Map<string, Known & { readonly readAtMs: number }>();
 
   constructor(
     private readonly client: Client,
@@ -39,7 +42,7 @@ class MilvusAdapter implements Adapter {
 
   async describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null> {
     try {
-      const schema = await this.#readSchema(collection, signal);
+      const { schema } = await this.#readSchema(collection, signal);
       const { dtypes, indexed } = schema;
       const count = await this.count(collection, null, signal);
       const sampled = inferFields(await this.sample(collection, SAMPLE_RECORDS, signal), (path) => indexed.has(path), dtypes.keys());
@@ -57,52 +60,58 @@ class MilvusAdapter implements Adapter {
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("milvus", request.route);
     const { collection, vector } = request;
-    if (request.mode === "hybrid" || vector === null) searchBody(request, ASSUMED_SCHEMA);
-    const schema = await this.#schema(collection, signal);
+    // Refused, whatever the collection has.
+    if (request.mode === "hybrid" || vector === null) searchQuery({ schema: ASSUMED_SCHEMA, reads: new PreparedReads() }, request);
+    const known = await this.#schema(collection, signal);
+    const { schema } = known;
     const dims = schema.vector?.dims ?? null;
     if (vector !== null && dims !== null && vector.length !== dims) {
       this.#known.delete(collection);
       throw new BackendError("unsupported", "milvus", `the collection has vectors of ${dims} numbers, the query has ${vector.length}`);
     }
-    const body = searchBody(request, schema);
-    if (body === null || vector === null) return { rows: [], exact: true };
-    const { results } = await this.client.ask(signal, (client) => client.search({ ...body, data: [...vector] }));
+    const body = searchQuery(known, request);
+    if (body === null) return { rows: [], exact: true };
+    const { results } = await this.client.ask(signal, (client) => client.search(body as Milvus.SearchSimpleReq));
     const rows = results.map((found): Row => ({ ...toRow(found, schema), _score: scoreOf(found.score, schema.isDistance) }));
     return { rows: rows.sort(byScore), exact: false };
   }
 
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("milvus", request.route);
-    const schema = await this.#schema(request.collection, signal);
-    const found = await this.#pageOf(request, outputFields(request.fields, schema), schema, signal);
-    return { rows: found.map((one) => toRow(one, schema)).sort(byId), exact: true };
+    const known = await this.#schema(request.collection, signal);
+    const found = await this.#page(known, request, (filter) => rowsQuery(known, { ...request, filter }), signal);
+    return { rows: found.map((one) => toRow(one, known.schema)).sort(byId), exact: true };
   }
 
   /** Of more records than one request may read, copies have the first ones. */
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseRoute("milvus", route);
-    const schema = await this.#schema(collection, signal);
+    const known = await this.#schema(collection, signal);
+    const { schema } = known;
     const { name } = schema.vector ?? { name: null };
     const offset = offsetOf(after);
-    const found = await this.#pageOf({ collection, filter, limit, offset }, [...schema.shown, ...(name === null ? [] : [name])], schema, signal);
+    const outputs = [...schema.shown, ...(name === null ? [] : [name])];
+    const found = await this.#page(known, { collection, filter, limit, offset, fields: null }, (page) => queryBody(collection, page, outputs, schema, MAX_ROWS), signal);
     return countedPage(found.map((one) => ({ row: toRow(one, schema), vector: toVector(name === null ? null : one[name]) })), found.length, offset, limit);
   }
 
-  async #pageOf({ collection, filter, limit, offset }: Pick<FetchRequest, "collection" | "filter" | "limit" | "offset">, outputs: readonly string[], schema: Schema, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
-    const body = queryBody(collection, filter, [schema.fields.id], schema, MAX_ROWS);
+  /** @param bodyOf the query of the records that a filter selects */
+  async #page(known: Known, request: FetchRequest, bodyOf: (filter: Filter) => QueryBody | null, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
+    const { filter, limit, offset } = request;
+    const { schema } = known;
+    const body = pageQuery(known, request);
     if (body === null) return [];
     // The server has no order of its own: all ids are read and sorted, then the page by its ids, under the filter again.
     const ids = (await this.#query(body, signal)).map((found) => idOf(found, schema)).sort(compareIds).slice(offset, offset + limit);
     if (ids.length === 0) return [];
     const page: Filter = { path: "id", op: "in", value: ids };
-    const full = queryBody(collection, filter === null ? page : { and: [filter, page] }, outputs, schema, MAX_ROWS);
+    const full = bodyOf(filter === null ? page : { and: [filter, page] });
     return full === null ? [] : this.#query(full, signal);
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("milvus", route);
-    const schema = await this.#schema(collection, signal);
-    const body = queryBody(collection, filter, ["count(*)"], schema);
+    const body = countQuery(await this.#schema(collection, signal), { collection, filter });
     if (body === null) return 0;
     const [row] = await this.#query(body, signal);
     return Number(row?.["count(*)"] ?? 0);
@@ -114,7 +123,7 @@ class MilvusAdapter implements Adapter {
 
   explain(request: ReadRequest): Json {
     const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
-    return explainWith(request, this.#known.get(collection)?.schema ?? ASSUMED_SCHEMA);
+    return explainWith(request, this.#known.get(collection) ?? { schema: ASSUMED_SCHEMA, reads: new PreparedReads() });
   }
 
   close(): Promise<void> {
@@ -125,13 +134,13 @@ class MilvusAdapter implements Adapter {
     return (await this.client.ask(signal, (client) => client.query(body as Milvus.QueryReq))).data;
   }
 
-  async #schema(collection: string, signal: AbortSignal): Promise<Schema> {
+  async #schema(collection: string, signal: AbortSignal): Promise<Known> {
     signal.throwIfAborted();
     const known = this.#known.get(collection);
-    return known !== undefined && this.now() - known.readAtMs < FRESH_MS ? known.schema : this.#readSchema(collection, signal);
+    return known !== undefined && this.now() - known.readAtMs < FRESH_MS ? known : this.#readSchema(collection, signal);
   }
 
-  async #readSchema(collection: string, signal: AbortSignal): Promise<Schema> {
+  async #readSchema(collection: string, signal: AbortSignal): Promise<Known> {
     const described = await this.client.ask(signal, (client) => client.describeCollection({ collection_name: collection }));
     const indexes = await this.client.ask(signal, (client) => client.describeIndex({ collection_name: collection })).then(
       ({ index_descriptions: found }) => found as unknown as readonly DescribedIndex[],
@@ -139,8 +148,12 @@ class MilvusAdapter implements Adapter {
       (error: unknown) => (error instanceof BackendError && error.retryable ? Promise.reject(error) : []),
     );
     const schema = schemaOf(described as unknown as Described, indexes);
-    this.#known.set(collection, { schema, readAtMs: this.now() });
-    return schema;
+    const before = this.#known.get(collection);
+    // Queries are compiled for a schema; most often it has not changed.
+    const reads = before !== undefined && isDeepStrictEqual(before.schema, schema) ? before.reads : new PreparedReads();
+    const known = { schema, reads, readAtMs: this.now() };
+    this.#known.set(collection, known);
+    return known;
   }
 }
 
@@ -179,19 +192,6 @@ function byScore(a: Row, b: Row): number {
   return Number(b["_score"]) - Number(a["_score"]) || byId(a, b);
 }
 
-function explainWith(request: ReadRequest, schema: Schema): Json {
-  const shown = (body: object | null, collection: string): Json => (body === null ? { collection_name: collection, nothing: true } : (body as Json));
-  if ("search" in request) {
-    const { vector, collection } = request.search;
-    const body = searchBody(request.search, schema);
-    return shown(body === null || vector === null ? body : { ...body, data: `<vector of ${vector.length}>` }, collection);
-  }
-  if ("count" in request) return shown(queryBody(request.count.collection, request.count.filter, ["count(*)"], schema), request.count.collection);
-  const { collection, filter, limit, offset, fields } = request.fetch;
-  const body = queryBody(collection, filter, outputFields(fields, schema), schema);
-  return shown(body === null ? null : { ...body, limit, offset }, collection);
-}
-
 /** The address as gRPC takes it. @throws BackendError bad_request for anything but http, https and tcp */
 function configOf(settings: Settings): Config {
   const uri = textSetting(settings, "uri");
@@ -213,5 +213,5 @@ export const adapter: AdapterModule = {
     const milvus = await loadPackage<typeof Milvus & { readonly default?: typeof Milvus }>("@zilliz/milvus2-sdk-node", "milvus", base);
     return new MilvusAdapter(new Client(milvus.default ?? milvus, config), () => performance.now());
   },
-  explain: (request) => explainWith(request, ASSUMED_SCHEMA),
+  explain: (request) => explainWith(request, { schema: ASSUMED_SCHEMA, reads: new PreparedReads() }),
 };

@@ -1,8 +1,10 @@
 /** Requests of this adapter as Milvus takes them. Pure: `search`, `fetch` and `count` send what `explain` shows. */
 import { BackendError } from "../../abi/errors.js";
-import type { Filter } from "../../abi/filter.js";
-import type { FieldInfo, SearchRequest } from "../adapter.js";
+import type { FieldInfo } from "../adapter.js";
+import { later } from "../hole.js";
+import type { SearchShape } from "../prepared.js";
 import { refuse } from "../reduce.js";
+import type { Shape } from "../shape.js";
 import { ASSUMED, type Declared, type FieldKind, type Fields } from "./fields.js";
 import { compileFilter } from "./filter.js";
 
@@ -25,17 +27,17 @@ export interface Schema {
 /** A collection nobody has looked at. */
 export const ASSUMED_SCHEMA: Schema = { fields: ASSUMED, vector: null, shown: ["*"], dtypes: new Map(), isDistance: false, indexed: new Set() };
 
-export type SearchBody = { readonly collection_name: string; readonly anns_field?: string; readonly filter?: string; readonly limit: number; readonly output_fields: string[] };
+export type SearchBody = { readonly collection_name: string; readonly anns_field?: string; readonly filter?: string; readonly limit: number; readonly output_fields: string[]; readonly data: readonly number[] };
 export type QueryBody = { readonly collection_name: string; readonly filter: string; readonly output_fields: string[]; readonly limit?: number };
 
 /** The condition of a read; null where nothing can be found. */
-export function filterText(filter: Filter | null, fields: Fields): string | null {
+export function filterText(filter: Shape | null, fields: Fields): string | null {
   const compiled = filter === null ? "all" : compileFilter(filter, fields);
   return compiled === "none" ? null : compiled === "all" ? "" : compiled;
 }
 
-/** A search without its vector; null where nothing can be found. */
-export function searchBody(request: SearchRequest, schema: Schema): SearchBody | null {
+/** A search; null where nothing can be found. */
+export function searchBody(request: SearchShape, schema: Schema): SearchBody | null {
   const { mode, vector, collection, filter, limit } = request;
   if (mode === "hybrid") return refuse("milvus", "hybrid search");
   if (vector === null) return refuse("milvus", "a search without a vector");
@@ -44,12 +46,12 @@ export function searchBody(request: SearchRequest, schema: Schema): SearchBody |
   if (text === null) return null;
   return {
     collection_name: collection, ...(schema.vector === null ? {} : { anns_field: schema.vector.name }), ...(text === "" ? {} : { filter: text }),
-    limit: Math.min(limit, MAX_ROWS), output_fields: outputFields(request.fields, schema),
+    limit: later(limit, (rows) => Math.min(rows, MAX_ROWS)), output_fields: outputFields(request.fields, schema), data: later(vector, (numbers): readonly number[] => [...numbers]),
   };
 }
 
 /** A read by filter; null where nothing can be found. */
-export function queryBody(collection: string, filter: Filter | null, outputs: readonly string[], schema: Schema, limit?: number): QueryBody | null {
+export function queryBody(collection: string, filter: Shape | null, outputs: readonly string[], schema: Schema, limit?: number): QueryBody | null {
   const text = filterText(filter, schema.fields);
   return text === null ? null : { collection_name: collection, filter: text, output_fields: [...outputs], ...(limit === undefined ? {} : { limit }) };
 }

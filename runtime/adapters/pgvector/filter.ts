@@ -4,8 +4,10 @@
  * numbers with numbers, texts by code point (COLLATE "C"), and lists of any scalar type work. Columns of plain types
  * are compared as what they are, so that their indexes are used.
  */
-import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
+import { comparesInstants, type Scalar } from "../../abi/filter.js";
+import { Hole, isNumber, later, laterAll, type Slot } from "../hole.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import type { Shape, ShapeCondition } from "../shape.js";
 import { likeRegex } from "./like.js";
 import { PAYLOAD, quoted, type ColumnKind, type Table } from "./table.js";
 import { compareColumn } from "./typed.js";
@@ -25,7 +27,7 @@ export type FilterTable = Pick<Table, "idColumn" | "idKind" | "columns" | "other
 const PLAIN: FilterTable = { idColumn: "id", idKind: "json", columns: new Map(), others: "payload", payloadIndex: false, first: 1 };
 
 /** The WHERE condition. @throws BackendError unsupported for text_match and values PostgreSQL cannot represent. */
-export function compileFilter(filter: Filter, table: FilterTable = PLAIN): Compiled<PgFilter> {
+export function compileFilter(filter: Shape, table: FilterTable = PLAIN): Compiled<PgFilter> {
   const reduced = reduceFilter(filter);
   if (typeof reduced === "string") return reduced;
   const writer = new Writer(table);
@@ -37,23 +39,39 @@ const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 /** Texts that PostgreSQL cannot hold. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
+function storable<T extends PgParam | null>(value: T): T {
+  const texts = typeof value === "object" && value !== null ? value : [String(value)];
+  return texts.some((one) => UNSTORABLE.test(one)) ? refuse("pgvector", "texts with a NUL character or half a surrogate pair") : value;
+}
+
 /** Writes one condition; a class because it numbers parameters as it goes. */
 class Writer {
   readonly params: PgParam[] = [];
   constructor(private readonly table: FilterTable) {}
 
   private readonly param = (value: PgParam): string => {
-    if (typeof value === "object" ? value.some((one) => UNSTORABLE.test(one)) : UNSTORABLE.test(String(value))) refuse("pgvector", "texts with a NUL character or half a surrogate pair");
-    this.params.push(value);
+    // A value of a call is checked when the call gives it.
+    this.params.push(later(value, storable));
     return `$${this.table.first + this.params.length - 1}`;
   };
 
-  private json(value: Scalar | readonly Scalar[]): string {
-    for (const one of typeof value === "object" && value !== null ? value : [value]) if (UNSTORABLE.test(String(one))) refuse("pgvector", "texts with a NUL character or half a surrogate pair");
-    return `${this.param(JSON.stringify(value))}::jsonb`;
+  private json(value: Slot): string {
+    return `${this.param(later(value, (one) => JSON.stringify(storable(one))))}::jsonb`;
   }
 
-  compile(filter: Filter): string {
+  private jsonList(values: readonly Slot[]): string {
+    return `${this.param(laterAll(values, (all) => JSON.stringify(all.map(storable))))}::jsonb`;
+  }
+
+  private text(value: Slot): string {
+    return this.param(later(value, String));
+  }
+
+  private texts(values: readonly Slot[]): string {
+    return this.param(laterAll(values, (all) => all.map(String)));
+  }
+
+  compile(filter: Shape): string {
     if ("and" in filter) return filter.and.map((part) => `(${this.compile(part)})`).join(" AND ");
     if ("or" in filter) return filter.or.map((part) => `(${this.compile(part)})`).join(" OR ");
     if (filter.path === "id") return this.idCondition(filter);
@@ -73,7 +91,7 @@ class Writer {
   }
 
   /** Ids are texts to every operator. */
-  private idCondition(condition: Condition): string {
+  private idCondition(condition: ShapeCondition): string {
     const { idColumn, idKind } = this.table;
     const value = idKind === "integer" ? operandsOf(condition).flatMap(wholeNumber) : condition.value;
     const typed = idKind === "text" || idKind === "uuid" || idKind === "integer" ? compareColumn({ ...condition, path: idColumn, value }, idKind, this.param) : null;
@@ -82,26 +100,30 @@ class Writer {
     const { op } = condition;
     switch (op) {
       case "eq":
-        return `${id} = ${this.param(String(operandOf(condition)))}`;
+        return `${id} = ${this.text(operandOf(condition))}`;
       case "ne":
-        return `${id} <> ${this.param(String(operandOf(condition)))}`;
+        return `${id} <> ${this.text(operandOf(condition))}`;
       case "in":
-        return `${id} = ANY(${this.param(operandsOf(condition).map(String))}::text[])`;
+        return `${id} = ANY(${this.texts(operandsOf(condition))}::text[])`;
       case "nin":
-        return `${id} <> ALL(${this.param(operandsOf(condition).map(String))}::text[])`;
+        return `${id} <> ALL(${this.texts(operandsOf(condition))}::text[])`;
       case "gt":
       case "gte":
       case "lt":
       case "lte":
-        return `${id} COLLATE "C" ${OPERATORS[op]} ${this.param(String(operandOf(condition)))}`;
+        return `${id} COLLATE "C" ${OPERATORS[op]} ${this.text(operandOf(condition))}`;
       case "like":
-        return `${id} COLLATE "C" ~ ${this.param(likeRegex(String(condition.value)))}`;
+        return `${id} COLLATE "C" ~ ${this.pattern(condition)}`;
       default:
         return refuse("pgvector", `the operator ${op} on record ids`);
     }
   }
 
-  private condition(condition: Condition, value: string, isColumn: boolean): string {
+  private pattern(condition: ShapeCondition): string {
+    return this.param(later(operandOf(condition), (pattern) => likeRegex(String(pattern))));
+  }
+
+  private condition(condition: ShapeCondition, value: string, isColumn: boolean): string {
     const { op } = condition;
     if (comparesInstants(condition)) return this.instants(condition, value);
     switch (op) {
@@ -123,11 +145,11 @@ class Writer {
       case "is_null":
         return condition.value === true ? `jsonb_typeof(${value}) = 'null'` : `(jsonb_typeof(${value}) = 'null') IS NOT TRUE`;
       case "contains_any":
-        return this.hasElement(value, this.json(operandsOf(condition)));
+        return this.hasElement(value, this.jsonList(operandsOf(condition)));
       case "contains_all":
-        return `jsonb_typeof(${value}) = 'array' AND ${value} @> ${this.json(operandsOf(condition))}`;
+        return `jsonb_typeof(${value}) = 'array' AND ${value} @> ${this.jsonList(operandsOf(condition))}`;
       case "like":
-        return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ~ ${this.param(likeRegex(String(condition.value)))}`;
+        return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ~ ${this.pattern(condition)}`;
       case "text_match":
         return refuse("pgvector", "the operator text_match");
       default:
@@ -136,16 +158,16 @@ class Writer {
   }
 
   /** What a GIN index finds; the equality behind it decides. */
-  private contained(condition: Condition, isColumn: boolean): string {
+  private contained(condition: ShapeCondition, isColumn: boolean): string {
     if (isColumn || !this.table.payloadIndex) return "";
-    const object = condition.path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), operandOf(condition));
-    return `${PAYLOAD} @> ${this.param(JSON.stringify(object))}::jsonb AND `;
+    const within = (value: Scalar): unknown => condition.path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+    return `${PAYLOAD} @> ${this.param(later(operandOf(condition), (value) => JSON.stringify(within(value))))}::jsonb AND `;
   }
 
   /** Timestamps of what is written as an instant; SQL NULL for anything else, before a cast could fail. */
-  private instants(condition: Condition, value: string): string {
+  private instants(condition: ShapeCondition, value: string): string {
     const { op } = condition;
-    const operands = operandsOf(condition).map((one) => this.instant(String(one)));
+    const operands = operandsOf(condition).map((one) => this.instant(one));
     const [first = "NULL"] = operands;
     const own = instantOf(value);
     const elements = `SELECT ${instantOf("e")} FROM jsonb_array_elements(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${value} END) e`;
@@ -173,13 +195,13 @@ class Writer {
     }
   }
 
-  private instant(value: string): string {
-    return `${this.param(value.startsWith("0000") ? refuse("pgvector", "the year 0") : value)}::timestamptz`;
+  private instant(value: Slot): string {
+    return `${this.param(later(value, (one) => (String(one).startsWith("0000") ? refuse("pgvector", "the year 0") : String(one))))}::timestamptz`;
   }
 
   /** The value itself is among the operands, or it is a list with one of them in it. */
-  private among(value: string, operands: readonly Scalar[]): string {
-    const set = this.json(operands);
+  private among(value: string, operands: readonly Slot[]): string {
+    const set = this.jsonList(operands);
     return `${value} IN (SELECT jsonb_array_elements(${set})) OR (${this.hasElement(value, set)})`;
   }
 
@@ -188,9 +210,9 @@ class Writer {
   }
 
   /** Each type has its own order; jsonb's order of texts follows the database's locale, so texts leave it. */
-  private ordered(value: string, operator: string, operand: Scalar): string {
-    if (typeof operand === "number") return `jsonb_typeof(${value}) = 'number' AND ${value} ${operator} ${this.json(operand)}`;
-    return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ${operator} ${this.param(String(operand))}`;
+  private ordered(value: string, operator: string, operand: Slot): string {
+    if (isNumber(operand)) return `jsonb_typeof(${value}) = 'number' AND ${value} ${operator} ${this.json(operand)}`;
+    return `jsonb_typeof(${value}) = 'string' AND ${value} #>> '{}' COLLATE "C" ${operator} ${this.text(operand)}`;
   }
 }
 
@@ -212,7 +234,8 @@ export function jsonColumn(name: string, kind: ColumnKind): string {
 }
 
 /** The number that a text is, as PostgreSQL would write it; nothing for other texts, which no numeric id equals. */
-function wholeNumber(text: Scalar): readonly number[] {
+function wholeNumber(text: Slot): readonly Slot[] {
+  if (text instanceof Hole) return text.kind === "digits" ? [new Hole(text.index, "integer")] : [];
   const number = Number(text);
   return Number.isSafeInteger(number) && String(number) === text ? [number] : [];
 }

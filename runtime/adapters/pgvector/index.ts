@@ -3,6 +3,7 @@
  * columns or in a jsonb column `payload`. Sessions are read-only. The database is a server, or PGlite within this process.
  */
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type Pg from "pg";
 import { BackendError } from "../../abi/errors.js";
 import type { Filter, Row } from "../../abi/filter.js";
@@ -12,13 +13,15 @@ import { attempt } from "../attempt.js";
 import { inferFields } from "../infer.js";
 import { findPackage, loadPackage } from "../package.js";
 import { countedPage, offsetOf, toVector } from "../page.js";
+import { PreparedReads } from "../prepared.js";
 import { refuse, refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { type Database, Server } from "./database.js";
 import { EMBEDDED_PACKAGES } from "./descriptor.js";
 import { addressOf, embeddedFolder } from "./dsn.js";
 import { isChanged } from "./errors.js";
-import { countSql, fetchSql, pageSql, searchSql, shownColumns, type Statement } from "./sql.js";
+import { countStatement, explainOn, fetchStatement, type Known, searchStatement } from "./queries.js";
+import { fetchSql, pageSql, shownColumns, type Statement } from "./sql.js";
 import { assumedTable, type ColumnRow, INTROSPECT_SQL, type IndexRow, knownTable, PAYLOAD, placeOf, type Place, type Table, TABLES_SQL } from "./table.js";
 
 /** How long the columns of a table are taken as read. */
@@ -26,13 +29,8 @@ const FRESH_MS = 30_000;
 /** Rows whose payload tells which fields there are. */
 const SAMPLE_ROWS = 500;
 
-interface Known {
-  readonly table: Table;
-  readonly readAtMs: number;
-}
-
 class PgvectorAdapter implements Adapter {
-  readonly #tables = new Map<string, Known>();
+  readonly #tables = new Map<string, Known & { readonly readAtMs: number }>();
 
   constructor(
     private readonly database: Database,
@@ -51,40 +49,43 @@ class PgvectorAdapter implements Adapter {
   }
 
   async describe(collection: string, signal: AbortSignal): Promise<CollectionInfo | null> {
-    const table = await this.#readTable(collection, signal);
-    if (table === null) return null;
-    const count = await this.#count(table, null, signal);
+    const known = await this.#readTable(collection, signal);
+    if (known === null) return null;
+    const { table } = known;
+    const count = await this.#count(known, collection, null, signal);
     const rows = (await this.#run(fetchSql({ filter: null, limit: SAMPLE_ROWS, offset: 0, fields: null }, table), signal)).map((row) => toRow(row, table, null));
     const fields = inferFields(rows, (path) => table.indexed.has(path) || (table.payloadIndex && !table.columns.has(path.split(".", 1)[0] ?? "")), table.columns.keys());
     return { name: collection, dims: table.vector?.dims ?? null, count, sparse: false, fields };
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
-    checkRequest(request);
-    return this.#onTable(request.collection, signal, async (table) => {
+    refuseRoute("pgvector", request.route);
+    if (request.mode === "hybrid") refuse("pgvector", "hybrid search");
+    return this.#onTable(request.collection, signal, async (known) => {
+      const { table } = known;
       const exact = table.vector?.approximate !== true;
       checkDims(request, table);
       const isScan = request.exact === true;
-      const rows = await this.#run(searchSql(request, table, isScan), signal);
+      const rows = await this.#run(searchStatement(known, request, isScan), signal);
       // Fewer rows than asked for: all there are, or all that an approximate index found.
       const isShort = !exact && !isScan && rows.length < request.limit;
-      const all = isShort ? await this.#run(searchSql(request, table, true), signal) : rows;
+      const all = isShort ? await this.#run(searchStatement(known, request, true), signal) : rows;
       return { rows: all.map((row) => scored(row, table, request.fields)).sort(byScore), exact: exact || isScan || isShort };
     });
   }
 
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("pgvector", request.route);
-    return this.#onTable(request.collection, signal, async (table) => {
-      const rows = await this.#run(fetchSql(request, table), signal);
-      return { rows: rows.map((row) => toRow(row, table, request.fields)), exact: true };
+    return this.#onTable(request.collection, signal, async (known) => {
+      const rows = await this.#run(fetchStatement(known, request), signal);
+      return { rows: rows.map((row) => toRow(row, known.table, request.fields)), exact: true };
     });
   }
 
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseRoute("pgvector", route);
     const offset = offsetOf(after);
-    return this.#onTable(collection, signal, async (table) => {
+    return this.#onTable(collection, signal, async ({ table }) => {
       const found = await this.#run(pageSql({ filter, limit, offset }, table), signal);
       return countedPage(found.map((row) => ({ row: toRow(row, table, null), vector: vectorOf(row["vector"]) })), found.length, offset, limit);
     });
@@ -92,7 +93,7 @@ class PgvectorAdapter implements Adapter {
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("pgvector", route);
-    return this.#onTable(collection, signal, (table) => this.#count(table, filter, signal));
+    return this.#onTable(collection, signal, (known) => this.#count(known, collection, filter, signal));
   }
 
   async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
@@ -101,7 +102,7 @@ class PgvectorAdapter implements Adapter {
 
   explain(request: ReadRequest): Json {
     const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
-    return explainOn(request, this.#tables.get(collection)?.table ?? assumedTable(this.place, collection));
+    return explainOn(request, this.#tables.get(collection) ?? { table: assumedTable(this.place, collection), reads: new PreparedReads() });
   }
 
   close(): Promise<void> {
@@ -112,27 +113,27 @@ class PgvectorAdapter implements Adapter {
     return attempt(signal, () => this.database.run(statement, signal));
   }
 
-  async #count(table: Table, filter: Filter | null, signal: AbortSignal): Promise<number> {
-    const [row] = await this.#run(countSql(filter, table), signal);
+  async #count(known: Known, collection: string, filter: Filter | null, signal: AbortSignal): Promise<number> {
+    const [row] = await this.#run(countStatement(known, { collection, filter }), signal);
     return Number(row?.["n"] ?? 0);
   }
 
   /** Work on a table; once more with its columns read anew when they have changed. */
-  async #onTable<T>(collection: string, signal: AbortSignal, work: (table: Table) => Promise<T>): Promise<T> {
+  async #onTable<T>(collection: string, signal: AbortSignal, work: (known: Known) => Promise<T>): Promise<T> {
     const known = this.#tables.get(collection);
     if (known !== undefined && this.now() - known.readAtMs < FRESH_MS) {
       try {
-        return await work(known.table);
+        return await work(known);
       } catch (error) {
         if (!isChanged(error)) throw error;
       }
     }
-    const table = await this.#readTable(collection, signal);
-    if (table === null) throw new BackendError("not_found", "pgvector", `there is no table for collection '${collection.slice(0, 128)}'`);
-    return work(table);
+    const read = await this.#readTable(collection, signal);
+    if (read === null) throw new BackendError("not_found", "pgvector", `there is no table for collection '${collection.slice(0, 128)}'`);
+    return work(read);
   }
 
-  async #readTable(collection: string, signal: AbortSignal): Promise<Table | null> {
+  async #readTable(collection: string, signal: AbortSignal): Promise<Known | null> {
     const [row] = await this.#run({ sql: INTROSPECT_SQL, params: [this.place.tableOf(collection)] }, signal);
     const columns = row?.["columns"] as readonly ColumnRow[] | null | undefined;
     if (columns === null || columns === undefined) {
@@ -141,14 +142,13 @@ class PgvectorAdapter implements Adapter {
     }
     const table = knownTable(this.place, collection, columns, (row?.["indexes"] ?? []) as readonly IndexRow[]);
     if (!columns.some(({ name }) => name === this.place.idColumn)) throw new BackendError("bad_request", "pgvector", `the table has no id column '${this.place.idColumn}'; see id_column of the connection`);
-    this.#tables.set(collection, { table, readAtMs: this.now() });
-    return table;
+    const before = this.#tables.get(collection);
+    // Statements are compiled for a table; most often it has not changed.
+    const reads = before !== undefined && isDeepStrictEqual(before.table, table) ? before.reads : new PreparedReads();
+    const known = { table, reads, readAtMs: this.now() };
+    this.#tables.set(collection, known);
+    return known;
   }
-}
-
-function checkRequest({ mode, route }: SearchRequest): void {
-  refuseRoute("pgvector", route);
-  if (mode === "hybrid") refuse("pgvector", "hybrid search");
 }
 
 function checkDims({ vector }: SearchRequest, { vector: column }: Table): void {
@@ -184,18 +184,6 @@ function vectorOf(text: unknown): Float32Array | null {
   return typeof text === "string" && text.startsWith("[") ? toVector(JSON.parse(text)) : null;
 }
 
-function explainOn(request: ReadRequest, table: Table): Json {
-  if ("fetch" in request) return shown(fetchSql(request.fetch, table));
-  if ("count" in request) return shown(countSql(request.count.filter, table));
-  checkRequest(request.search);
-  return shown(searchSql(request.search, table, false));
-}
-
-/** Vectors are shown by their length only. */
-function shown({ sql, params }: Statement): Json {
-  return { sql, params: params.map((param): Json => (param instanceof Float32Array ? `<vector of ${param.length}>` : (param as Json))) };
-}
-
 async function databaseOf(dsn: string, base: string): Promise<Database> {
   const folder = embeddedFolder(dsn);
   if (folder !== null) {
@@ -217,6 +205,6 @@ export const adapter: AdapterModule = {
   },
   explain: (request, settings) => {
     const collection = "search" in request ? request.search.collection : "fetch" in request ? request.fetch.collection : request.count.collection;
-    return explainOn(request, assumedTable(placeOf(settings), collection));
+    return explainOn(request, { table: assumedTable(placeOf(settings), collection), reads: new PreparedReads() });
   },
 };

@@ -1,10 +1,10 @@
 /**
- * The statements of this adapter, built from requests. Pure: `search`, `fetch` and `count` run exactly the text that
- * `explain` shows for a table with these columns.
+ * The statements of this adapter. Pure; `queries.ts` keeps one for each shape of a read.
  */
 import { BackendError } from "../../abi/errors.js";
-import type { Filter } from "../../abi/filter.js";
-import type { FetchRequest, SearchRequest } from "../adapter.js";
+import { place } from "../hole.js";
+import type { FetchShape, SearchShape } from "../prepared.js";
+import type { Shape } from "../shape.js";
 import { compileFilter, jsonColumn, type PgParam } from "./filter.js";
 import { PAYLOAD, quoted, type Table } from "./table.js";
 
@@ -17,13 +17,13 @@ export interface Statement {
  * The nearest records by cosine distance, best first, equal ones by id. `exact` writes the distance so that no
  * approximate index can answer it.
  */
-export function searchSql({ vector, filter, limit, fields }: SearchRequest, table: Table, exact: boolean): Statement {
+export function searchSql({ vector, filter, limit, fields }: SearchShape, table: Table, exact: boolean): Statement {
   if (table.vector === null) throw new BackendError("unsupported", "pgvector", "the table has no vector column to search; see vector_column of the connection");
   if (vector === null) throw new BackendError("unsupported", "pgvector", "pgvector does not support a search without a vector");
   const { column, type, operator } = table.vector;
   const where = whereSql(filter, table, 2);
   const distance = `${quoted(column)} ${operator} $1::${type}`;
-  const params = [vector, ...where.params];
+  const params = [place(vector), ...where.params];
   return {
     sql: lines(
       `SELECT ${[...columnsSql(table, fields), `${exact ? `(${distance}) + 0` : distance} AS "distance"`].join(", ")}`,
@@ -31,12 +31,12 @@ export function searchSql({ vector, filter, limit, fields }: SearchRequest, tabl
       `WHERE ${quoted(column)} IS NOT NULL${where.sql === null ? "" : ` AND (${where.sql})`}`,
       `ORDER BY "distance", ${idOrder(table)} LIMIT $${params.length + 1}`,
     ),
-    params: [...params, limit],
+    params: [...params, place(limit)],
   };
 }
 
 /** The matching records in id order. */
-export function fetchSql({ filter, limit, offset, fields }: Omit<FetchRequest, "collection">, table: Table): Statement {
+export function fetchSql({ filter, limit, offset, fields }: Omit<FetchShape, "collection">, table: Table): Statement {
   const where = whereSql(filter, table, 1);
   const next = where.params.length + 1;
   return {
@@ -46,23 +46,23 @@ export function fetchSql({ filter, limit, offset, fields }: Omit<FetchRequest, "
       where.sql !== null && `WHERE ${where.sql}`,
       `ORDER BY ${idOrder(table)} LIMIT $${next} OFFSET $${next + 1}`,
     ),
-    params: [...where.params, limit, offset],
+    params: [...where.params, place(limit), place(offset)],
   };
 }
 
 /** The matching records in id order with their vectors as texts, for a copy. */
-export function pageSql(request: Omit<FetchRequest, "collection" | "fields">, table: Table): Statement {
+export function pageSql(request: Omit<FetchShape, "collection" | "fields">, table: Table): Statement {
   const { sql, params } = fetchSql({ ...request, fields: null }, table);
   return table.vector === null ? { sql, params } : { sql: sql.replace("SELECT ", () => `SELECT ${quoted(table.vector?.column ?? "")}::text AS "vector", `), params };
 }
 
 /** How many records match. */
-export function countSql(filter: Filter | null, table: Table): Statement {
+export function countSql(filter: Shape | null, table: Table): Statement {
   const where = whereSql(filter, table, 1);
   return { sql: lines(`SELECT count(*) AS "n" FROM ${table.name}`, where.sql !== null && `WHERE ${where.sql}`), params: where.params };
 }
 
-function whereSql(filter: Filter | null, table: Table, first: number): { readonly sql: string | null; readonly params: readonly PgParam[] } {
+function whereSql(filter: Shape | null, table: Table, first: number): { readonly sql: string | null; readonly params: readonly PgParam[] } {
   const compiled = filter === null ? "all" : compileFilter(filter, { ...table, first });
   if (compiled === "all") return { sql: null, params: [] };
   return compiled === "none" ? { sql: "false", params: [] } : compiled;

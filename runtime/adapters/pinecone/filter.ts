@@ -2,20 +2,21 @@
  * Filters as Pinecone's metadata filters. Pure. Metadata is flat and has text, numbers, booleans and lists of texts;
  * `$in` on a list field matches when one of its elements is among the operands. Records are not filtered by id.
  */
-import type { Condition, Filter, Scalar } from "../../abi/filter.js";
+import type { Slot } from "../hole.js";
 import { flatPath, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
+import type { Shape, ShapeCondition } from "../shape.js";
 import { compareWhere, compileWhere, groupWheres, joinWheres, type Where } from "../where.js";
 
 /** Longest list that the service accepts. */
 const MAX_LIST = 10_000;
 
 /** @throws BackendError unsupported for ids, nested paths, nulls, orders of texts, and lists over 10,000. */
-export function compileFilter(filter: Filter): Compiled<Where> {
+export function compileFilter(filter: Shape): Compiled<Where> {
   const reduced = reduceFilter(filter);
   return typeof reduced === "string" ? reduced : compileWhere(reduced, compileCondition);
 }
 
-function compileCondition(condition: Condition): Compiled<Where> {
+function compileCondition(condition: ShapeCondition): Compiled<Where> {
   const path = flatPath("pinecone", condition);
   refuseInstants("pinecone", condition);
   if (path === "id") return refuse("pinecone", "filters on record ids");
@@ -46,7 +47,7 @@ function compileCondition(condition: Condition): Compiled<Where> {
 }
 
 /** Texts and numbers go into lists; booleans are compared one by one. */
-function among(path: string, op: "$in" | "$nin", values: readonly Scalar[]): readonly Where[] {
+function among(path: string, op: "$in" | "$nin", values: readonly Slot[]): readonly Where[] {
   if (values.length > MAX_LIST) refuse("pinecone", `lists of more than ${MAX_LIST} values`);
   const booleans = values.filter((value) => typeof value === "boolean");
   return [

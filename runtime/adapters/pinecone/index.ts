@@ -1,8 +1,9 @@
 /**
  * Backend `pinecone`: an index of Pinecone through its client. A collection is a namespace of the index. The service
- * searches by vectors only: reads and counts by a filter alone are refused. The client takes a `fetch`, so each call
- * has a client of its own, with the call's signal: an object without a connection.
+ * searches by vectors only: reads and counts by a filter alone are refused. The client takes a `fetch`, which finds the
+ * signal of the call that it is part of.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type * as Pinecone from "@pinecone-database/pinecone";
 import { BackendError, isBackendError } from "../../abi/errors.js";
 import { compareText, evaluate, type Filter, type Row } from "../../abi/filter.js";
@@ -11,7 +12,9 @@ import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRe
 import { attempt } from "../attempt.js";
 import { fetchError, statusError } from "../http-errors.js";
 import { loadPackage } from "../package.js";
+import { later } from "../hole.js";
 import { toVector } from "../page.js";
+import { PreparedReads, type SearchShape } from "../prepared.js";
 import { refuse, refuseRoute, type Compiled } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import type { Where } from "../where.js";
@@ -25,7 +28,12 @@ const MAX_LISTED = 100;
 type Index = Pinecone.Index;
 
 class PineconeAdapter implements Adapter {
-  constructor(private readonly index: (signal: AbortSignal) => Index) {}
+  readonly #reads = new PreparedReads();
+
+  constructor(
+    private readonly index: Index,
+    private readonly signals: AsyncLocalStorage<AbortSignal>,
+  ) {}
 
   async health(signal: AbortSignal): Promise<void> {
     await this.#stats(signal);
@@ -43,11 +51,10 @@ class PineconeAdapter implements Adapter {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
-    const { vector, filter } = request;
-    const namespace = namespaceOf(request.collection, request.route);
-    const body = queryBody(request);
-    if (body === null || vector === null) return { rows: [], exact: true };
-    const { matches } = await this.#ask(signal, (index) => index.query({ ...body, namespace, vector: [...vector] }));
+    const { filter } = request;
+    const query = queryOf(this.#reads, request);
+    if (query === null) return { rows: [], exact: true };
+    const { matches } = await this.#ask(signal, (index) => index.query(query));
     const rows = matches.map(({ id, score, metadata }): Row => ({ ...metadata, _id: id, _score: score !== undefined && Number.isFinite(score) ? score : 0 }));
     // A list field passes a comparison of one value there; here it does not equal it.
     const meant = rows.filter((row) => filter === null || evaluate(filter, row));
@@ -92,7 +99,7 @@ class PineconeAdapter implements Adapter {
   #ask<T>(signal: AbortSignal, work: (index: Index) => Promise<T>): Promise<T> {
     return attempt(signal, async () => {
       try {
-        return await work(this.index(signal));
+        return await this.signals.run(signal, () => work(this.index));
       } catch (error) {
         signal.throwIfAborted();
         throw pineconeError(error);
@@ -110,17 +117,33 @@ function namespaceOf(collection: string, route: Route | undefined): string {
   return String(fixed);
 }
 
-/** A query without vector and namespace; null where nothing can be found. */
-function queryBody({ mode, vector, filter, limit }: SearchRequest): { readonly topK: number; readonly includeMetadata: true; readonly filter?: Where } | null {
+interface Query {
+  readonly namespace: string;
+  readonly vector: number[];
+  readonly topK: number;
+  readonly includeMetadata: true;
+  readonly filter?: Where;
+}
+
+/** The query of a search, compiled once for each shape; null where nothing can be found. */
+function queryOf(reads: PreparedReads, request: SearchRequest, isShown = false): Query | null {
+  return reads.search(request, "", compileQuery, isShown);
+}
+
+function compileQuery({ collection, route, mode, vector, filter, limit }: SearchShape): Query | null {
+  const namespace = namespaceOf(collection, route);
   if (mode === "hybrid") return refuse("pinecone", "hybrid search");
   if (vector === null) return refuse("pinecone", "a search without a vector");
   const native: Compiled<Where> = filter === null ? "all" : compileFilter(filter);
-  return native === "none" ? null : { topK: Math.min(limit, MAX_ROWS), includeMetadata: true, ...(native === "all" ? {} : { filter: native }) };
+  return native === "none" ? null : { namespace, vector: later(vector, (numbers) => [...numbers]), topK: later(limit, (rows) => Math.min(rows, MAX_ROWS)), includeMetadata: true, ...(native === "all" ? {} : { filter: native }) };
 }
 
 /** Statuses are errors before the client sees them: it keeps none of those it would try again. */
-function fetchWith(signal: AbortSignal): typeof fetch {
+function fetchWith(signals: AsyncLocalStorage<AbortSignal>): typeof fetch {
   return async (url, init) => {
+    const signal = signals.getStore();
+    // A request that no call made could not be ended.
+    if (signal === undefined) throw new BackendError("internal", "pinecone", "a request without a call");
     const answer = await fetch(url, { ...init, signal });
     if (answer.ok) return answer;
     throw statusError("pinecone", answer.status, new Error((await answer.text()).slice(0, 1_000)));
@@ -146,11 +169,12 @@ export const adapter: AdapterModule = {
     if (address === null || !URL.canParse(address)) throw new BackendError("bad_request", "pinecone", "the host of the connection is no address");
     if (apiKey === null) throw new BackendError("auth", "pinecone", "the connection has no api_key");
     const { Pinecone } = await loadPackage<typeof import("@pinecone-database/pinecone")>("@pinecone-database/pinecone", "pinecone", base);
-    return new PineconeAdapter((signal) => new Pinecone({ apiKey, maxRetries: 0, fetchApi: fetchWith(signal) as never }).index({ host: address }));
+    const signals = new AsyncLocalStorage<AbortSignal>();
+    return new PineconeAdapter(new Pinecone({ apiKey, maxRetries: 0, fetchApi: fetchWith(signals) as never }).index({ host: address }), signals);
   },
   explain(request: ReadRequest): Json {
     if (!("search" in request)) return { nothing: true, reason: "pinecone does not support reads without a query text" };
     const { collection, route, vector } = request.search;
-    return { namespace: namespaceOf(collection, route), ...(queryBody(request.search) ?? { nothing: true }), vector: vector === null ? null : `<vector of ${vector.length}>` } as Json;
+    return (queryOf(new PreparedReads(), request.search, true) ?? { namespace: namespaceOf(collection, route), nothing: true, vector: vector === null ? null : `<vector of ${vector.length}>` }) as Json;
   },
 };

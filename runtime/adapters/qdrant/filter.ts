@@ -5,8 +5,10 @@
  * are two forms: the exact one, and a wide one for reads whose rows are compared once more (`verify.ts`).
  * Numbers are compared by ranges: `match` knows whole numbers only, and 5 is not 5.0 to it.
  */
-import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
+import { comparesInstants, type Scalar } from "../../abi/filter.js";
+import { isNumber, isText, later, laterAll, place, type Slot } from "../hole.js";
 import { operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import type { Shape, ShapeCondition } from "../shape.js";
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
@@ -23,12 +25,12 @@ export interface QdrantFilter {
 export type Width = "exact" | "wide";
 
 /** The filter of search, scroll and count requests. @throws BackendError unsupported for `like` and texts that are no dates in an order. */
-export function compileFilter(filter: Filter, width: Width = "exact"): Compiled<QdrantFilter> {
+export function compileFilter(filter: Shape, width: Width = "exact"): Compiled<QdrantFilter> {
   const reduced = reduceFilter(filter);
   return typeof reduced === "string" ? reduced : compile(reduced, width);
 }
 
-function compile(filter: Filter, width: Width): QdrantFilter {
+function compile(filter: Shape, width: Width): QdrantFilter {
   if ("and" in filter) return merge(filter.and.map((part) => compile(part, width)));
   if ("or" in filter) return { should: filter.or.map((part) => nested(compile(part, width))) };
   return compileCondition(filter, width);
@@ -52,13 +54,13 @@ const must = (...conditions: readonly QdrantCondition[]): QdrantFilter => ({ mus
 const mustNot = (...conditions: readonly QdrantCondition[]): QdrantFilter => ({ must_not: conditions });
 const anyOf = (conditions: readonly QdrantCondition[]): QdrantFilter => (conditions.length === 1 ? must(...conditions) : { should: conditions });
 
-function compileCondition(condition: Condition, width: Width): QdrantFilter {
+function compileCondition(condition: ShapeCondition, width: Width): QdrantFilter {
   if (condition.path === "id") return compileId(condition);
   const { op } = condition;
   const path = pathOf(condition.path);
   const operands = operandsOf(condition).map(storable);
   const equal = comparesInstants(condition) ? atInstant : equals;
-  const anyEqual = comparesInstants(condition) ? (key: string, values: readonly Scalar[]) => values.map((value) => atInstant(key, value)) : among;
+  const anyEqual = comparesInstants(condition) ? (key: string, values: readonly Slot[]) => values.map((value) => atInstant(key, value)) : among;
   const single = width === "exact" ? valueOnly : valueOrElement;
   switch (op) {
     case "eq":
@@ -84,7 +86,7 @@ function compileCondition(condition: Condition, width: Width): QdrantFilter {
     case "is_null":
       return condition.value === true ? single(path, isNull) : mustNot(nested(valueOnly(path, isNull)));
     case "text_match":
-      return single(path, (key) => ({ key, match: { text: String(condition.value) } }));
+      return single(path, (key) => ({ key, match: { text: place(operandOf(condition) as string) } }));
     case "like":
       return refuse("qdrant", "the operator like");
     default:
@@ -110,24 +112,20 @@ function pathOf(path: string): string {
 }
 
 /** Texts are UTF-8 in Qdrant, which has no half of a surrogate pair. */
-function storable(value: Scalar): Scalar {
+function storable(value: Slot): Slot {
   return typeof value === "string" && /\p{Surrogate}/u.test(value) ? refuse("qdrant", "texts with half a surrogate pair") : value;
 }
 
 /** Ranges parse stored dates, so equality of instants is a range of one; `match` would compare spellings. */
-function atInstant(key: string, value: Scalar): QdrantCondition {
-  return { key, range: { gte: String(value), lte: String(value) } };
+function atInstant(key: string, value: Slot): QdrantCondition {
+  return { key, range: { gte: later(value, String), lte: later(value, String) } };
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Point ids are whole numbers or UUIDs; a text of digits is the number, and other texts are the id of nothing. */
-function compileId(condition: Condition): QdrantFilter {
-  const ids = operandsOf(condition).flatMap((value): readonly (string | number)[] => {
-    const text = String(value);
-    if (UUID.test(text)) return [text];
-    return Number.isSafeInteger(Number(text)) && Number(text) >= 0 && String(Number(text)) === text ? [Number(text)] : [];
-  });
+function compileId(condition: ShapeCondition): QdrantFilter {
+  const ids = laterAll(operandsOf(condition), (values) => values.flatMap(pointId));
   switch (condition.op) {
     case "eq":
     case "in":
@@ -140,29 +138,35 @@ function compileId(condition: Condition): QdrantFilter {
   }
 }
 
+function pointId(value: Scalar): readonly (string | number)[] {
+  const text = String(value);
+  if (UUID.test(text)) return [text];
+  return Number.isSafeInteger(Number(text)) && Number(text) >= 0 && String(Number(text)) === text ? [Number(text)] : [];
+}
+
 const isNull = (key: string): QdrantCondition => ({ is_null: { key } });
 const empty = (key: string): QdrantCondition => ({ is_empty: { key } });
 
-function equals(key: string, value: Scalar): QdrantCondition {
+function equals(key: string, value: Slot): QdrantCondition {
   if (value === null) return isNull(key);
-  if (typeof value === "number") return { key, range: { gte: value, lte: value } };
+  if (isNumber(value)) return { key, range: { gte: place(value), lte: place(value) } };
   return { key, match: { value: storable(value) as string | boolean } };
 }
 
 /** Texts in one condition, everything else one by one. */
-function among(key: string, values: readonly Scalar[]): readonly QdrantCondition[] {
-  const texts = values.filter((value) => typeof value === "string");
+function among(key: string, values: readonly Slot[]): readonly QdrantCondition[] {
+  const texts = values.filter(isText).map((value) => place(value));
   return [
     ...(texts.length === 0 ? [] : [{ key, match: { any: texts } }]),
-    ...values.filter((value) => typeof value !== "string").map((value) => equals(key, value)),
+    ...values.filter((value) => !isText(value)).map((value) => equals(key, value)),
   ];
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** Ranges order numbers and dates. */
-function ordered(value: Scalar): string | number {
-  if (typeof value === "number") return value;
+function ordered(value: Slot): string | number {
+  if (isNumber(value)) return place(value);
   // Where the condition is of dtype datetime the text is an instant; otherwise Qdrant compares it as one all the same.
-  return typeof value === "string" && DATE.test(value) ? value : refuse("qdrant", "an order of texts that are no dates");
+  return later(value, (one) => (typeof one === "string" && DATE.test(one) ? one : refuse("qdrant", "an order of texts that are no dates")));
 }

@@ -13,11 +13,13 @@ import { fetchError, statusError } from "../http-errors.js";
 import { inferFields } from "../infer.js";
 import { loadPackage } from "../package.js";
 import { toVector } from "../page.js";
+import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import type { Width } from "./filter.js";
-import { ASSUMED, filterBody, type Manner, payloadOf, queryBody, SPARSE, type Vectors } from "./requests.js";
-import { isMeant } from "./verify.js";
+import { ASSUMED, filterBody, type Manner, SPARSE, type Vectors } from "./requests.js";
+import { countQuery, explainWith, pageQuery, scrollQuery, searchQuery } from "./queries.js";
+import { meaningOf } from "./verify.js";
 
 type Api = ReturnType<Qdrant.QdrantClient["api"]>;
 type Init = { readonly signal: AbortSignal };
@@ -37,6 +39,7 @@ interface Point {
 
 class QdrantAdapter implements Adapter {
   readonly #known = new Map<string, { readonly vectors: Vectors; readonly readAtMs: number }>();
+  readonly #reads = new PreparedReads();
 
   constructor(
     private readonly api: Api,
@@ -67,21 +70,21 @@ class QdrantAdapter implements Adapter {
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("qdrant", request.route);
-    const { collection } = request;
     const vectors = await this.#vectors(request, signal);
+    const isMeant = meaningOf(request.filter);
     const ask = async (manner: Manner): Promise<readonly Row[]> => {
-      const body = queryBody(request, vectors, manner);
+      const body = searchQuery(this.#reads, request, vectors, manner);
       if (body === null) return [];
-      const { points } = await this.#ask(signal, (init) => this.api.queryPoints({ collection_name: collection, ...body } as Parameters<Api["queryPoints"]>[0], init));
+      const { points } = await this.#ask(signal, (init) => this.api.queryPoints(body as Parameters<Api["queryPoints"]>[0], init));
       return (points as readonly Point[]).map((point) => toRow(point, vectors));
     };
     const isScan = request.exact === true && request.mode === "dense";
     const found = await ask({ exact: isScan, width: "wide" });
-    const meant = found.filter((row) => isMeant(request.filter, row));
+    const meant = found.filter(isMeant);
     const isWhole = meant.length === found.length;
     // Fewer rows than asked for: all there are, or all that the index found; or some were lists and their places are free.
     const isShort = found.length > 0 && meant.length < request.limit && (!isWhole || request.mode === "dense");
-    const rows = isShort ? (await ask({ exact: request.mode === "dense", width: isWhole ? "wide" : "exact" })).filter((row) => isMeant(request.filter, row)) : meant;
+    const rows = isShort ? (await ask({ exact: request.mode === "dense", width: isWhole ? "wide" : "exact" })).filter(isMeant) : meant;
     return { rows: request.mode === "dense" ? [...rows].sort(byScore) : rows, exact: isScan || (isShort && request.mode === "dense") };
   }
 
@@ -89,20 +92,21 @@ class QdrantAdapter implements Adapter {
     refuseRoute("qdrant", request.route);
     // Pages are counted by the store, so it has to know exactly what belongs to them.
     const found = await this.#scroll(request, request.offset === 0 ? "wide" : "exact", signal);
-    const isWhole = found.every((row) => isMeant(request.filter, row));
+    const isMeant = meaningOf(request.filter);
+    const isWhole = found.every(isMeant);
     const rows = isWhole ? found : await this.#scroll(request, "exact", signal);
-    return { rows: rows.filter((row) => isMeant(request.filter, row)), exact: true };
+    return { rows: rows.filter(isMeant), exact: true };
   }
 
-  async #scroll({ collection, filter, limit, offset, fields }: FetchRequest, width: Width, signal: AbortSignal): Promise<readonly Row[]> {
-    const where = filterBody(filter, width);
-    if (where === null) {
-      await this.#info(collection, signal);
+  async #scroll(request: FetchRequest, width: Width, signal: AbortSignal): Promise<readonly Row[]> {
+    const page = scrollQuery(this.#reads, request, width);
+    if (page === null) {
+      await this.#info(request.collection, signal);
       return [];
     }
-    const start = offset === 0 ? { offset: null } : await this.#skip(collection, where, offset, signal);
+    const start = request.offset === 0 ? { offset: null } : await this.#skip(request, width, signal);
     if (start === null) return [];
-    const body = { collection_name: collection, ...where, ...(start.offset === null ? {} : { offset: start.offset }), limit, with_payload: payloadOf(fields, filter), with_vector: false };
+    const body = start.offset === null ? page : { ...page, offset: start.offset };
     const { points } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
     return (points as readonly Point[]).map((point) => toRow(point, null));
   }
@@ -115,17 +119,18 @@ class QdrantAdapter implements Adapter {
     const body = { collection_name: collection, ...where, ...(after === null ? {} : { offset: after }), limit, with_payload: true, with_vector: name === null ? dims !== null : [name] };
     const { points, next_page_offset: next } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
     const rows = (points as readonly Point[]).map((point) => ({ row: toRow(point, null), vector: toVector(isRecord(point.vector) ? point.vector[name ?? ""] : point.vector) }));
-    return { rows: rows.filter(({ row }) => isMeant(filter, row)), next: (next ?? null) as Json };
+    const isMeant = meaningOf(filter);
+    return { rows: rows.filter(({ row }) => isMeant(row)), next: (next ?? null) as Json };
   }
 
   async count(collection: string, filter: Filter | null, signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("qdrant", route);
-    const where = filterBody(filter, "exact");
-    if (where === null) {
+    const body = countQuery(this.#reads, { collection, filter });
+    if (body === null) {
       await this.#info(collection, signal);
       return 0;
     }
-    return (await this.#ask(signal, (init) => this.api.countPoints({ collection_name: collection, ...where, exact: true } as Parameters<Api["countPoints"]>[0], init))).count;
+    return (await this.#ask(signal, (init) => this.api.countPoints(body as Parameters<Api["countPoints"]>[0], init))).count;
   }
 
   async sample(collection: string, n: number, signal: AbortSignal): Promise<readonly Row[]> {
@@ -133,7 +138,7 @@ class QdrantAdapter implements Adapter {
   }
 
   explain(request: ReadRequest): Json {
-    return explainWith(request, "search" in request ? (this.#known.get(request.search.collection)?.vectors ?? ASSUMED) : ASSUMED);
+    return explainWith(this.#reads, request, "search" in request ? (this.#known.get(request.search.collection)?.vectors ?? ASSUMED) : ASSUMED);
   }
 
   async close(): Promise<void> {
@@ -141,8 +146,8 @@ class QdrantAdapter implements Adapter {
   }
 
   /** Where a page starts: Qdrant's offset is the id of a point. Null when the pages before it have everything. */
-  async #skip(collection: string, where: object, offset: number, signal: AbortSignal): Promise<{ readonly offset: string | number | null } | null> {
-    const body = { collection_name: collection, ...where, limit: offset, with_payload: false, with_vector: false };
+  async #skip(request: FetchRequest, width: Width, signal: AbortSignal): Promise<{ readonly offset: string | number | null } | null> {
+    const body = pageQuery(this.#reads, request, width);
     const { next_page_offset: next } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
     return next === null || next === undefined ? null : { offset: next as string | number };
   }
@@ -228,28 +233,6 @@ function byScore(a: Row, b: Row): number {
   return Number(b["_score"]) - Number(a["_score"]) || (x !== undefined && y !== undefined && x < y ? -1 : 1);
 }
 
-function explainWith(request: ReadRequest, vectors: Vectors): Json {
-  if ("fetch" in request) {
-    const { collection, filter, limit, offset, fields } = request.fetch;
-    return { collection, ...shownFilter(filter, offset === 0 ? "wide" : "exact"), limit: offset + limit, with_payload: payloadOf(fields, filter), ...checked(filter) } as Json;
-  }
-  if ("count" in request) return { collection: request.count.collection, ...shownFilter(request.count.filter, "exact"), exact: true } as Json;
-  const { vector } = request.search;
-  const body = queryBody(request.search, vectors, { exact: false, width: "wide" });
-  const short = (value: unknown): unknown => (Array.isArray(value) && vector !== null && value.length === vector.length && value.every((one) => typeof one === "number") ? `<vector of ${vector.length}>` : value);
-  return { collection: request.search.collection, ...(body === null ? { nothing: true } : (JSON.parse(JSON.stringify(body, (key, value: unknown) => (key === "query" ? short(value) : value))) as { readonly [key: string]: Json })), ...checked(request.search.filter) };
-}
-
-/** Said where rows are compared once more: a list does not equal its element. */
-function checked(filter: Filter | null): { readonly then?: string } {
-  const same = JSON.stringify(filterBody(filter, "wide")) === JSON.stringify(filterBody(filter, "exact"));
-  return same ? {} : { then: "rows with a list where the filter compares a value are dropped" };
-}
-
-function shownFilter(filter: Filter | null, width: Width): object {
-  return filterBody(filter, width) ?? { nothing: true };
-}
-
 /** The port of the URL, else that of https, else Qdrant's own. */
 function portOf(url: URL): number {
   return url.port !== "" ? Number(url.port) : url.protocol === "https:" ? 443 : 6333;
@@ -272,5 +255,5 @@ export const adapter: AdapterModule = {
     });
     return new QdrantAdapter(client.api(), () => performance.now());
   },
-  explain: (request) => explainWith(request, ASSUMED),
+  explain: (request) => explainWith(new PreparedReads(), request, ASSUMED),
 };

@@ -1,8 +1,9 @@
 /** Requests of this adapter as Qdrant's REST bodies. Pure: `search`, `fetch` and `count` send what `explain` shows. */
 import { BackendError } from "../../abi/errors.js";
-import type { Filter } from "../../abi/filter.js";
-import type { SearchRequest } from "../adapter.js";
+import { later, place } from "../hole.js";
+import type { SearchShape } from "../prepared.js";
 import { refuse } from "../reduce.js";
+import type { Shape } from "../shape.js";
 import { compileFilter, type QdrantFilter, type Width } from "./filter.js";
 import { keysOf } from "./verify.js";
 
@@ -44,31 +45,31 @@ export interface Manner {
   readonly width: Width;
 }
 
-export function queryBody(request: SearchRequest, vectors: Vectors, { exact, width }: Manner): QueryBody | null {
+export function queryBody(request: SearchShape, vectors: Vectors, { exact, width }: Manner): QueryBody | null {
   const { vector, filter, limit, ef, mode, text } = request;
   if (vector === null) return refuse("qdrant", "a search without a vector");
   const where = filterBody(filter, width);
   if (where === null) return null;
   const params = { ...(ef === undefined ? {} : { hnsw_ef: ef }), ...(exact ? { exact: true } : {}) };
   const dense = (count: number): Nearest => ({
-    query: [...vector], ...(vectors.name === null ? {} : { using: vectors.name }), ...where, ...(Object.keys(params).length === 0 ? {} : { params }), limit: count,
+    query: later(vector, (numbers): readonly number[] => [...numbers]), ...(vectors.name === null ? {} : { using: vectors.name }), ...where, ...(Object.keys(params).length === 0 ? {} : { params }), limit: count,
   });
   const shown = { with_payload: payloadOf(request.fields, filter) };
-  if (mode === "dense" || text === null) return { ...dense(limit), ...shown };
+  if (mode === "dense" || text === null) return { ...dense(place(limit)), ...shown };
   if (!vectors.sparse) throw new BackendError("unsupported", "qdrant", `the collection has no sparse vectors '${SPARSE.name}', which hybrid search needs (VB2013)`);
-  const candidates = Math.max(MIN_CANDIDATES, 2 * limit);
-  const words: Nearest = { query: { text, model: SPARSE.model }, using: SPARSE.name, ...where, limit: candidates };
-  return { prefetch: [dense(candidates), words], query: { fusion: "rrf" }, limit, ...shown };
+  const candidates = later(limit, (count) => Math.max(MIN_CANDIDATES, 2 * count));
+  const words: Nearest = { query: { text: place(text), model: SPARSE.model }, using: SPARSE.name, ...where, limit: candidates };
+  return { prefetch: [dense(candidates), words], query: { fusion: "rrf" }, limit: place(limit), ...shown };
 }
 
 /** The condition of a read. */
-export function filterBody(filter: Filter | null, width: Width): FilterBody {
+export function filterBody(filter: Shape | null, width: Width): FilterBody {
   const compiled = filter === null ? "all" : compileFilter(filter, width);
   return compiled === "none" ? null : compiled === "all" ? {} : { filter: compiled };
 }
 
 /** Top-level keys of the payload to send: those asked for, and those that rows are compared by once more. */
-export function payloadOf(fields: readonly string[] | null, filter: Filter | null): boolean | { readonly include: readonly string[] } {
+export function payloadOf(fields: readonly string[] | null, filter: Shape | null): boolean | { readonly include: readonly string[] } {
   if (fields === null) return true;
   const keys = [...new Set([...fields, ...keysOf(filter)])].filter((key) => key !== "_id" && key !== "_score");
   // A name that Qdrant would read as a path, or not at all: the whole payload has it.

@@ -1,13 +1,15 @@
 /** Rows that Qdrant found with a wide filter, compared once more. Pure. */
 import { evaluate, isIdPath, type Filter, type Row } from "../../abi/filter.js";
 import { instantKey } from "../../base/instant.js";
+import type { Shape } from "../shape.js";
 
 /**
- * Whether a row that passed the wide filter passes the exact one. What Qdrant decides by rules of its own stays decided:
- * the words of a text (its tokenizer), and an order of dates without a dtype (by their instants).
+ * Tests whether a row that passed the wide filter passes the exact one. What Qdrant decides by rules of its own stays
+ * decided: the words of a text (its tokenizer), and an order of dates without a dtype (by their instants).
  */
-export function isMeant(filter: Filter | null, row: Row): boolean {
-  return filter === null || evaluate(asQdrant(filter), row);
+export function meaningOf(filter: Filter | null): (row: Row) => boolean {
+  const meant = filter === null ? null : asQdrant(filter);
+  return (row) => evaluate(meant, row);
 }
 
 function asQdrant(filter: Filter): Filter {
@@ -20,8 +22,8 @@ function asQdrant(filter: Filter): Filter {
   return isOrder && typeof value === "string" && instantKey(value) !== null ? { ...filter, dtype: "datetime" } : filter;
 }
 
-/** Top-level keys that `isMeant` reads. */
-export function keysOf(filter: Filter | null): readonly string[] {
+/** Top-level keys that are read of a row. */
+export function keysOf(filter: Shape | null): readonly string[] {
   if (filter === null) return [];
   if ("and" in filter) return filter.and.flatMap(keysOf);
   if ("or" in filter) return filter.or.flatMap(keysOf);

@@ -4,13 +4,16 @@
  * so it is decided here. Texts are compared without the spaces around them; `like` has no escape for its own wildcards,
  * so a pattern that needs one is refused.
  */
-import { comparesInstants, type Condition, type Filter, type Scalar } from "../../abi/filter.js";
+import { comparesInstants } from "../../abi/filter.js";
 import { parseLike } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
+import { Hole, isNumber, isText, isUuid, later, place, type Slot, typeOf } from "../hole.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
+import type { Shape, ShapeCondition } from "../shape.js";
 import type { Properties, Property } from "./properties.js";
 
 type Value = string | number | boolean;
+type Operand = Value | Hole;
 
 export type WeaviateFilter =
   | { readonly operator: "And" | "Or" | "Not"; readonly filters: readonly WeaviateFilter[]; readonly value: null }
@@ -29,12 +32,12 @@ type Comparison = Exclude<WeaviateFilter["operator"], "And" | "Or" | "Not">;
  * @param properties Those of the collection; null: values are taken to have the types of the operands.
  * @throws BackendError unsupported for nested paths, nulls, exists, is_null, and patterns with a literal * or ?.
  */
-export function compileFilter(filter: Filter, properties: Properties = null): Native {
+export function compileFilter(filter: Shape, properties: Properties = null): Native {
   const reduced = reduceFilter(filter);
   return typeof reduced === "string" ? reduced : compile(reduced, properties);
 }
 
-function compile(filter: Filter, properties: Properties): Native {
+function compile(filter: Shape, properties: Properties): Native {
   if ("and" in filter) return join("And", filter.and.map((part) => compile(part, properties)));
   if ("or" in filter) return join("Or", filter.or.map((part) => compile(part, properties)));
   return compileCondition(filter, properties);
@@ -51,13 +54,13 @@ function join(operator: "And" | "Or", parts: readonly Native[]): Native {
 
 const OPERATORS = { eq: "Equal", ne: "NotEqual", gt: "GreaterThan", gte: "GreaterThanEqual", lt: "LessThan", lte: "LessThanEqual" } as const;
 
-function compileCondition(condition: Condition, properties: Properties): Native {
+function compileCondition(condition: ShapeCondition, properties: Properties): Native {
   const path = flatPath("weaviate", condition);
   const { op } = condition;
   if (path === "id") return compileId(condition);
   const property = properties === null ? null : properties.get(path) ?? "absent";
-  const test = (operator: Comparison, value: Value | readonly Value[]): WeaviateFilter => ({
-    operator, target: { property: path }, value, ...(comparesInstants(condition) ? { valueType: "date" as const } : {}),
+  const test = (operator: Comparison, value: Operand | readonly Operand[]): WeaviateFilter => ({
+    operator, target: { property: path }, value: value as Value | readonly Value[], ...(comparesInstants(condition) ? { valueType: "date" as const } : {}),
   });
   if (property === "absent") {
     operandsOf(condition).forEach(given);
@@ -80,9 +83,9 @@ function compileCondition(condition: Condition, properties: Properties): Native 
     case "contains_all":
       return contains("ContainsAll", condition, property, test);
     case "like":
-      return property === null || property.kind === "text" ? test("Like", pattern(String(condition.value))) : property.kind === "words" ? tokenized(path) : "none";
+      return property === null || property.kind === "text" ? test("Like", later(operandOf(condition), (text) => pattern(String(text)))) : property.kind === "words" ? tokenized(path) : "none";
     case "text_match":
-      return property === null || property.kind === "text" || property.kind === "words" ? join("And", searchWords(String(condition.value)).map((word) => test("Like", `*${word}*`))) : "none";
+      return property === null || property.kind === "text" || property.kind === "words" ? join("And", searchWords(operandOf(condition)).map((word) => test("Like", word))) : "none";
     case "exists":
     case "is_null":
       return refuse("weaviate", `the operator ${op}`);
@@ -91,10 +94,10 @@ function compileCondition(condition: Condition, properties: Properties): Native 
   }
 }
 
-type Test = (operator: Comparison, value: Value | readonly Value[]) => WeaviateFilter;
+type Test = (operator: Comparison, value: Operand | readonly Operand[]) => WeaviateFilter;
 
 /** A comparison of a value with the property's own type; every other value differs from it. */
-function compare(condition: Condition, property: Property | null, op: keyof typeof OPERATORS, value: Value, test: Test): Native {
+function compare(condition: ShapeCondition, property: Property | null, op: keyof typeof OPERATORS, value: Operand, test: Test): Native {
   const otherwise = op === "ne" ? "all" : "none";
   const isOrder = op !== "eq" && op !== "ne";
   if (property === null) return test(OPERATORS[op], comparesInstants(condition) ? value : comparable(value));
@@ -103,15 +106,15 @@ function compare(condition: Condition, property: Property | null, op: keyof type
     case "words":
       return tokenized(condition.path);
     case "text":
-      return typeof value === "string" ? test(OPERATORS[op], whole(value)) : otherwise;
+      return isText(value) ? test(OPERATORS[op], comparable(value)) : otherwise;
     case "date":
-      return typeof value === "string" ? test(OPERATORS[op], value) : otherwise;
+      return isText(value) ? test(OPERATORS[op], value) : otherwise;
     case "boolean":
       return typeof value === "boolean" && !isOrder ? test(OPERATORS[op], value) : otherwise;
     case "float":
-      return typeof value === "number" ? test(OPERATORS[op], writable(value)) : otherwise;
+      return isNumber(value) ? test(OPERATORS[op], comparable(value)) : otherwise;
     case "integer":
-      return typeof value === "number" ? compareWhole(op, value, test) : otherwise;
+      return isNumber(value) ? compareWhole(op, value, test) : otherwise;
     case "list":
       return otherwise;
     case "other":
@@ -122,18 +125,18 @@ function compare(condition: Condition, property: Property | null, op: keyof type
 }
 
 /** A number with a fraction lies between two whole ones. */
-function compareWhole(op: keyof typeof OPERATORS, value: number, test: Test): Native {
-  if (Number.isInteger(value)) return test(OPERATORS[op], writable(value));
+function compareWhole(op: keyof typeof OPERATORS, value: number | Hole, test: Test): Native {
+  if (value instanceof Hole ? value.kind === "integer" : Number.isInteger(value)) return test(OPERATORS[op], comparable(value));
   if (op === "eq" || op === "ne") return op === "ne" ? "all" : "none";
-  return op === "gt" || op === "gte" ? test("GreaterThanEqual", writable(Math.ceil(value))) : test("LessThanEqual", writable(Math.floor(value)));
+  return op === "gt" || op === "gte" ? test("GreaterThanEqual", later(value, (one) => writable(Math.ceil(one)))) : test("LessThanEqual", later(value, (one) => writable(Math.floor(one))));
 }
 
-function contains(operator: "ContainsAny" | "ContainsAll", condition: Condition, property: Property | null, test: Test): Native {
+function contains(operator: "ContainsAny" | "ContainsAll", condition: ShapeCondition, property: Property | null, test: Test): Native {
   const operands = operandsOf(condition).map(given);
   if (property === null) return test(operator, comparesInstants(condition) ? operands : operands.map(comparable));
   if (property.kind !== "list") return "none";
   if (property.element === null) return refuse("weaviate", `comparisons of '${condition.path}'`);
-  const able = operands.filter((value) => typeof value === property.element).map(comparable);
+  const able = operands.filter((value) => typeOf(value) === property.element).map(comparable);
   return able.length === 0 || (operator === "ContainsAll" && able.length < operands.length) ? "none" : test(operator, able);
 }
 
@@ -141,11 +144,9 @@ function not(filter: Native): Native {
   return typeof filter !== "string" ? { operator: "Not", filters: [filter], value: null } : filter === "none" ? "all" : "none";
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** Record ids are UUIDs; other texts are the id of nothing. */
-function compileId(condition: Condition): Native {
-  const ids = operandsOf(condition).filter((id): id is string => typeof id === "string" && UUID.test(id));
+function compileId(condition: ShapeCondition): Native {
+  const ids = operandsOf(condition).filter(isUuid).map((id) => place(id));
   const test = (operator: "Equal" | "NotEqual", value: string): WeaviateFilter => ({ operator, target: { property: "_id" }, value });
   switch (condition.op) {
     case "eq":
@@ -159,7 +160,7 @@ function compileId(condition: Condition): Native {
   }
 }
 
-function given(value: Scalar): Value {
+function given(value: Slot): Operand {
   return value === null ? refuse("weaviate", "comparisons with null") : value;
 }
 
@@ -173,7 +174,7 @@ function whole(text: string): string {
   return /\p{Surrogate}/u.test(text) ? refuse("weaviate", "texts with half a surrogate pair") : text;
 }
 
-function comparable(value: Value): Value {
+function comparable(value: Operand): Operand {
   return typeof value === "string" ? whole(value) : typeof value === "number" ? writable(value) : value;
 }
 
@@ -185,9 +186,14 @@ function writable(value: number): number {
 /** Words of one text_match: each is a condition of its own for the server. */
 const MAX_WORDS = 256;
 
-function searchWords(text: string): readonly string[] {
-  const words = [...new Set(wordsOf(text))];
-  return words.length > MAX_WORDS ? refuse("weaviate", `text_match with more than ${MAX_WORDS} different words`) : words;
+function searchWords(text: Slot): readonly string[] {
+  const count = text instanceof Hole ? text.words : distinctWords(String(text)).length;
+  if (count > MAX_WORDS) return refuse("weaviate", `text_match with more than ${MAX_WORDS} different words`);
+  return Array.from({ length: count }, (_, index) => later(text, (one) => `*${distinctWords(String(one))[index] ?? ""}*`));
+}
+
+function distinctWords(text: string): readonly string[] {
+  return [...new Set(wordsOf(text))];
 }
 
 /** `%` and `_` are `*` and `?` there, and those two cannot be written as themselves. */

@@ -141,7 +141,7 @@ test("a record of a chain says who called, which catalog, guard and query it was
   assert.deepEqual([first?.["principal"], first?.["catalog"], first?.["certificate"], first?.["seq"]], ["ada", `sha256:${"0".repeat(64)}`, "sha256:certificate of list", 1]);
   assert.equal(first?.["prev"], open?.["hash"]);
   assert.deepEqual(first?.["rows"], ["row-one", 2].map((id) => idDigest(String(open?.["salt"]), id)));
-  const native = { fetch: { collection: "things", filter: PLANS["list"] !== undefined && "guard" in PLANS["list"] ? PLANS["list"].guard : null, limit: 5, offset: 0, fields: null } };
+  const native = { fetch: { collection: "things", filter: PLANS["list"] !== undefined && "guard" in PLANS["list"] ? { ...PLANS["list"].guard, fixed: true } : null, limit: 5, offset: 0, fields: null } };
   assert.deepEqual(first?.["queries"], [{ connection: "main", operation: "fetch", digest: `sha256:${createHash("sha256").update(canonicalJson(native)).digest("hex")}` }], "the digest is that of the native query, its guard included");
   assert.deepEqual(second?.["queries"], first?.["queries"]);
   assert.deepEqual([refused?.["error_code"], refused?.["queries"], refused?.["rows"]], ["auth_error", [], []]);
