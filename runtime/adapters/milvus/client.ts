@@ -5,6 +5,7 @@
 import type * as Milvus from "@zilliz/milvus2-sdk-node";
 import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
 import { attempt, untilAborted } from "../attempt.js";
+import { whileReachable } from "../connect-probe.js";
 
 /** Calls in flight that nobody waits for any more end by themselves after this time. */
 const RPC_MS = 30_000;
@@ -35,7 +36,7 @@ export class Client {
       const client = (this.#client ??= this.#connect());
       const startedMs = performance.now();
       try {
-        const answer = await untilAborted(call(client), signal);
+        const answer = await untilAborted(whileReachable("milvus", endpointOf(this.config.address), call(client)), signal);
         throwStatus(answer);
         return answer;
       } catch (error) {
@@ -73,6 +74,12 @@ export class Client {
     if (this.#client === client) this.#client = null;
     client.closeConnection().catch(() => undefined);
   }
+}
+
+/** `host:port`; a host may be an address of IPv6 in brackets. */
+function endpointOf(address: string): { readonly host: string; readonly port: number } {
+  const at = address.lastIndexOf(":");
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(address.slice(at + 1)) };
 }
 
 /** Codes of gRPC (https://grpc.io/docs/guides/status-codes/), where a call itself failed. */

@@ -2,17 +2,14 @@
  * Calls of Weaviate's client as ours: with the signal of a call, which the client does not take, and with errors as
  * `BackendError`. Schemas are read by REST, rows by gRPC.
  */
-import { connect } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import type * as Weaviate from "weaviate-client";
 import { BackendError, type BackendErrorKind, isBackendError } from "../../abi/errors.js";
 import { attempt, untilAborted } from "../attempt.js";
+import { whileReachable } from "../connect-probe.js";
 import { fetchError, statusError } from "../http-errors.js";
 
 /** Calls in flight that nobody waits for any more end by themselves after this time. */
 const TIMEOUT_S = 30;
-/** A call that takes longer is one whose store may be down. */
-const PROBE_MS = 1_000;
 /** A call that got no answer for so long may have waited on a dead connection. */
 const SUSPECT_MS = 1_000;
 /** Connections that are known to differ by their address. */
@@ -46,17 +43,14 @@ export class Client {
     return attempt(signal, async () => {
       const client = (this.#client ??= this.#start());
       const startedMs = performance.now();
-      const over = new AbortController();
       try {
-        return await untilAborted(Promise.race([client.then(call), this.#refused(over.signal)]), signal);
+        return await untilAborted(whileReachable("weaviate", this.config.grpc, client.then(call)), signal);
       } catch (error) {
         if (signal.aborted && performance.now() - startedMs >= SUSPECT_MS) this.#retire(client);
         signal.throwIfAborted();
         const known = weaviateError(error);
         if (this.#open !== client || (isBackendError(known) && known.kind === "unreachable")) this.#drop(client);
         throw known;
-      } finally {
-        over.abort();
       }
     });
   }
@@ -89,17 +83,6 @@ export class Client {
     return client;
   }
 
-  /** Rejects when the port of gRPC refuses connections: the client would try again by itself for half a minute. */
-  async #refused(over: AbortSignal): Promise<never> {
-    const { host, port } = this.config.grpc;
-    for (;;) {
-      const isOver = await wait(PROBE_MS, false, { signal: over, ref: false }).catch(() => true);
-      if (isOver) return new Promise(() => undefined);
-      const problem = await refusal(host, port, over);
-      if (problem !== null) throw new BackendError("unreachable", "weaviate", "the store does not answer (ECONNREFUSED)", { cause: problem });
-    }
-  }
-
   /** For a client that may wait on a dead connection: new calls get another one, and its own calls may still end. */
   #retire(client: Promise<Weaviate.WeaviateClient>): void {
     if (this.#client === client) this.#client = null;
@@ -110,18 +93,6 @@ export class Client {
     if (this.#client === client) this.#client = null;
     client.then((open) => open.close()).catch(() => undefined);
   }
-}
-
-/** The error of a connection that was refused; null where it was accepted, or nothing is known yet. */
-function refusal(host: string, port: number, over: AbortSignal): Promise<Error | null> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, signal: over, timeout: PROBE_MS });
-    const end = (problem: Error | null): void => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.on("error", (error) => end("code" in error && error.code === "ECONNREFUSED" ? error : null)).once("connect", () => end(null)).once("timeout", () => end(null));
-  });
 }
 
 const GRPC: { readonly [status: string]: readonly [BackendErrorKind, string] } = {
