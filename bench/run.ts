@@ -8,6 +8,7 @@ import { hasWrk } from "./lib/load.js";
 import { machineLine } from "./lib/machine.js";
 import { othersText, printed, writePage } from "./lib/page.js";
 import { withUsage } from "./lib/usage.js";
+import { adapters } from "./cases/adapters.js";
 import { auth } from "./cases/auth.js";
 import { call } from "./cases/call.js";
 import { connect } from "./cases/connect.js";
@@ -29,7 +30,7 @@ import { traceIngest } from "./cases/trace-ingest.js";
 import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, connect, search, lists, start, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, lists, start, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";

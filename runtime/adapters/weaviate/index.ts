@@ -14,8 +14,8 @@ import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config, type Endpoint } from "./client.js";
-import { type Declared, type Properties, propertiesOf } from "./properties.js";
 import { compileFilter } from "./filter.js";
+import { type Declared, type Properties, propertiesOf } from "./properties.js";
 import { ASSUMED, countQuery, explainWith, fetchQuery, type Known, MAX_ROWS, type Schema, searchQuery } from "./queries.js";
 
 /** How long the schema of a collection is taken as read. */
