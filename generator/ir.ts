@@ -246,6 +246,8 @@ export interface ResolvedTool {
   readonly output: ResolvedOutput;
   /** null when rerank is off. */
   readonly rerank: ResolvedRerank | null;
+  /** Least recall that a certificate must show, 0 to 1; null where the catalog asks for none. */
+  readonly minRecall: number | null;
   /** Seconds one call may take; null for the catalog's deadline. */
   readonly deadlineS: number | null;
 }

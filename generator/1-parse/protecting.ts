@@ -1,5 +1,5 @@
 /**
- * Keys that protect: what they say restricts callers, rows or fields. An unknown key is ignored with a warning, but one
+ * Keys that protect: what they say restricts callers, rows or fields, or what a build must be shown first. An unknown key is ignored with a warning, but one
  * that was probably meant to be one of these is refused, because what it should restrict would stay open.
  */
 import { editDistance } from "../../runtime/base/nearest.js";
@@ -22,6 +22,8 @@ const PLACES: { readonly [key: string]: string } = {
   chain: "in observability.audit",
   require_auth: "in observability.metrics",
   post_filter: "in a pipeline's steps",
+  quality: "in a tool",
+  min_recall: "in a tool's quality",
 };
 /** Keys that isolate by address; only some connections have them. */
 const ROUTES: ReadonlySet<string> = new Set(["namespace", "tenant"]);

@@ -1457,6 +1457,9 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
         "rerank": {
           "$ref": "#/definitions/Rerank"
         },
+        "quality": {
+          "$ref": "#/definitions/Quality"
+        },
         "deadline_s": {
           "description": "Seconds one call may take; the catalog's deadline when absent.",
           "type": "number",
@@ -1514,6 +1517,23 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           }
         }
       ]
+    },
+    "Quality": {
+      "title": "Quality",
+      "description": "What the searches of the tool must be shown to achieve before it is built.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "min_recall"
+      ],
+      "properties": {
+        "min_recall": {
+          "description": "Least share of the right rows that a search must find, for each tenant that was sampled: above 0, at most 1. `build` fails unless the certificate of `toolsrv recall` beside the catalog shows it.",
+          "type": "number",
+          "exclusiveMinimum": 0,
+          "maximum": 1
+        }
+      }
     },
     "Step": {
       "description": "One step of a pipeline: a mapping with exactly one key.",

@@ -1092,6 +1092,7 @@ export interface Tool {
   steps?: Step[] | null;
   output?: Output;
   rerank?: Rerank;
+  quality?: Quality;
   /**
    * Seconds one call may take; the catalog's deadline when absent.
    */
@@ -1421,4 +1422,13 @@ export interface RerankConfig {
     [k: string]: unknown;
   };
   [k: string]: unknown;
+}
+/**
+ * What the searches of the tool must be shown to achieve before it is built.
+ */
+export interface Quality {
+  /**
+   * Least share of the right rows that a search must find, for each tenant that was sampled: above 0, at most 1. `build` fails unless the certificate of `toolsrv recall` beside the catalog shows it.
+   */
+  min_recall: number;
 }

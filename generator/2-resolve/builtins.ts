@@ -73,6 +73,7 @@ function builtinTool(builtin: Builtin, name: string, connection: ResolvedConnect
     steps: [],
     output: builtinDefaults.output ?? resolveOutput(undefined, outputAt, builtin === "get_by_id" ? { default: 1, max: 1 } : undefined),
     rerank: null,
+    minRecall: null,
     deadlineS: null,
   };
 }

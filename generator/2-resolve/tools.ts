@@ -45,6 +45,7 @@ export function resolveTool(tool: tds.Tool, at: Path, scope: Scope): ResolvedToo
     steps: (tool.steps ?? []).flatMap((step, index) => resolveStep(step, [...at, "steps", index], scope)),
     output: resolveOutput(tool.output, [...at, "output"]),
     rerank: resolveRerank(tool.rerank, [...at, "rerank"], scope),
+    minRecall: tool.quality?.min_recall ?? null,
     deadlineS: tool.deadline_s ?? null,
   };
 }

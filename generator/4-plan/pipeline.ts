@@ -15,7 +15,7 @@ function retrievePlan(tool: ResolvedTool, step: ResolvedStep & { kind: "retrieve
   return compact<PipelineRetrieve>({
     connection,
     collection,
-    query: query === null ? undefined : queryPlan(query, scope.embeddings),
+    query: query === null ? undefined : queryPlan(query, tool.minRecall, scope.embeddings),
     ...rest,
     filter: step.filter === null ? undefined : withDtypes(step.filter, tool.parameters, tool.dates),
     overfetch_factor: step.overfetchFactor,

@@ -38,7 +38,7 @@ function expandPlan(expand: ResolvedQuery["expand"]): ExpandPlan | undefined {
 }
 
 /** The query part of a plan; `alpha` is printed only where it has a meaning. */
-export function queryPlan(query: QueryBlock, embeddings: EmbeddingNames): QueryPlan {
+export function queryPlan(query: QueryBlock, minRecall: number | null, embeddings: EmbeddingNames): QueryPlan {
   return compact<QueryPlan>({
     arg: query.param,
     required: query.required,
@@ -46,6 +46,7 @@ export function queryPlan(query: QueryBlock, embeddings: EmbeddingNames): QueryP
     mode: query.mode,
     alpha: query.mode === "hybrid" ? query.alpha : undefined,
     min_score: query.minScore ?? undefined,
+    min_recall: minRecall ?? undefined,
     ef: query.ef ?? undefined,
     expand: expandPlan(query.expand),
   });

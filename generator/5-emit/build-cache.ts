@@ -15,6 +15,8 @@ export interface CatalogInputs {
   /** Its path as the user wrote it: diagnostics show it. */
   readonly catalog: string;
   readonly bytes: Uint8Array;
+  /** The recall certificate beside it; null where there is none. */
+  readonly certificate: string | null;
   /** Relative URL from the output folder to the catalog's. */
   readonly base: string;
   /** Optional packages that it would find installed. */

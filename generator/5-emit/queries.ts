@@ -114,5 +114,12 @@ function outputLines({ fields, redact = [], max_field_length: length, id }: Outp
     `${rows === null ? "rows" : `at most ${rows} ${rows === 1 ? "row" : "rows"}`} with ${fields === undefined ? "every stored field" : fields.map(markdownCode).join(", ")}${id ? " and the record id" : ""}`,
     ...redact.map(({ path, mode, patterns }) => `${markdownCode(path)} redacted: ${mode}${patterns === undefined ? "" : ` ${patterns.map(({ regex }) => markdownCode(regex)).join(", ")}`}`),
     ...(length === undefined ? [] : [`texts cut at ${length} characters`]),
+    ...recallLines(plan),
   ];
+}
+
+function recallLines(plan: ToolPlan): readonly string[] {
+  const read = plan.kind === "pipeline" ? plan.retrieve : plan;
+  const recall = "query" in read ? read.query?.min_recall : undefined;
+  return recall === undefined ? [] : [`a search finds at least ${recall} of the right rows, as the certificate of \`toolsrv recall\` shows`];
 }

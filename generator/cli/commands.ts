@@ -152,7 +152,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Class the differences of two catalogs by what they risk",
     args: [{ name: "OLD", required: true }, { name: "NEW", required: true }],
     options: [
-      { name: "fail-on", value: "CLASS,…", help: "exit 1 on: additive, behavioural, breaking, isolation-weakening" },
+      { name: "fail-on", value: "CLASS,…", help: "exit 1 on: additive, behavioural, breaking, quality-weakening, isolation-weakening" },
       { name: "format", value: "FORMAT", help: "text, json, sarif or github (default text)" },
     ],
     examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on isolation-weakening"],
@@ -270,12 +270,12 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "recall",
-    summary: "Measure how many of the right rows each search finds, against an exact scan under its guard",
+    summary: "Measure how many of the right rows each search finds, and write the certificate that quality.min_recall asks for",
     args: [CATALOG],
     options: [
-      { name: "tool", value: "NAME", help: "measure one tool, and write nothing" },
+      { name: "tool", value: "NAME", help: "measure one tool; the measurements of the others stay in the certificate" },
       { name: "samples", value: "N", help: "queries for each tenant (default 20)" },
-      { name: "min", value: "RECALL", help: "exit 1 where a tool's recall is lower, 3 where it cannot be measured" },
+      { name: "min", value: "RECALL", help: "exit 1 where a tool finds less for a tenant, 3 where that cannot be measured; quality.min_recall of a tool does the same" },
       { name: "json", help: "print the certificate as JSON" },
       ENV_FILE,
     ],

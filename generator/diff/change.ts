@@ -7,11 +7,12 @@
 /**
  * From worst to best.
  * isolation-weakening: rows, fields or tools become reachable that were not.
+ * quality-weakening: a search may lose rows that it was certified to find.
  * breaking: a call that worked is refused, or its result lacks something.
  * behavioural: the same call may give another result.
  * additive: something new that changes nothing for those who do not use it.
  */
-export const CHANGE_CLASSES = ["isolation-weakening", "breaking", "behavioural", "additive"] as const;
+export const CHANGE_CLASSES = ["isolation-weakening", "quality-weakening", "breaking", "behavioural", "additive"] as const;
 export type ChangeClass = (typeof CHANGE_CLASSES)[number];
 
 /** One difference. */

@@ -88,9 +88,17 @@ function compareFields(old: OutputPlan["fields"], next: OutputPlan["fields"], ch
 function compareQuery(old: Read, next: Read, changes: Changes): void {
   if (!same(old.filter, next.filter)) changes.add("behavioural", "retrieve filter", "the retrieve step filters by something else");
   if (old.query === undefined || next.query === undefined) return;
+  compareRecall(old.query.min_recall, next.query.min_recall, changes);
   for (const key of ["mode", "alpha", "min_score", "ef", "expand"] as const) {
     if (!same(old.query[key], next.query[key])) changes.add("behavioural", "query", `query.${key} is ${show(next.query[key])} instead of ${show(old.query[key])}`);
   }
+}
+
+function compareRecall(old: number | undefined, next: number | undefined, changes: Changes): void {
+  if (old === next) return;
+  if (next === undefined) changes.add("quality-weakening", "quality", `no recall is required any more; before at least ${old}`);
+  else if (old === undefined) changes.add("additive", "quality", `a recall of at least ${next} is required`);
+  else changes.add(next < old ? "quality-weakening" : "additive", "quality", `the recall required is ${next} instead of ${old}`);
 }
 
 /** What an argument does, for arguments that both catalogs have; new and removed ones are reported as such. */

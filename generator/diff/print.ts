@@ -7,12 +7,13 @@ export type DiffFormat = (typeof DIFF_FORMATS)[number];
 
 const MEANING: { readonly [C in ChangeClass]: string } = {
   "isolation-weakening": "Rows, fields or tools become reachable that were not.",
+  "quality-weakening": "A search may lose rows that it was certified to find.",
   breaking: "A call that worked is refused, or its result lacks something.",
   behavioural: "The same call may give another result.",
   additive: "Something new that changes nothing for those who do not use it.",
 };
-const SARIF_LEVEL: { readonly [C in ChangeClass]: string } = { "isolation-weakening": "error", breaking: "error", behavioural: "warning", additive: "note" };
-const GITHUB_LEVEL: { readonly [C in ChangeClass]: string } = { "isolation-weakening": "error", breaking: "error", behavioural: "warning", additive: "notice" };
+const SARIF_LEVEL: { readonly [C in ChangeClass]: string } = { "isolation-weakening": "error", "quality-weakening": "error", breaking: "error", behavioural: "warning", additive: "note" };
+const GITHUB_LEVEL: { readonly [C in ChangeClass]: string } = { "isolation-weakening": "error", "quality-weakening": "error", breaking: "error", behavioural: "warning", additive: "notice" };
 
 interface Printed extends Change {
   readonly file: string;

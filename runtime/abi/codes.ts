@@ -104,6 +104,9 @@ export const CODES = defineCodes({
   TS0271: { severity: "warning", title: "metrics open to everybody", message: "GET /metrics shows the names of the tools, and how they are used, to everybody who reaches the server", help: "set observability.metrics.require_auth: true, or block /metrics at the proxy" },
   TS0280: { severity: "error", title: "not a date", message: "'{path}' is a point in time, and {got} is none", help: "write {want}" },
   TS0281: { severity: "warning", title: "date compared as text", message: "'{path}' is compared with {got} as text: other spellings of one moment are not equal to it, and may sort before or after it", help: "add dtypes: { {path}: datetime } to {where} to compare points in time, or dtypes: { {path}: keyword } if texts are meant" },
+  TS0290: { severity: "error", title: "recall that cannot be measured", message: "quality.min_recall: {detail}", help: "remove min_recall, or change the tool so that `toolsrv recall` can compare its search with an exact scan" },
+  TS0291: { severity: ["error", "warning"], title: "recall not certified", message: "quality.min_recall is {floor}, and {detail}", help: "{help}" },
+  TS0292: { severity: "error", title: "recall measured on another collection", message: "the certificate was measured on {measured} rows, and collection '{collection}' has {now}", help: "measure again: toolsrv recall {file} --tool {tool}" },
 
   // ---- what can be compiled and executed -----------------------------------------------------------------------
 

@@ -187,6 +187,8 @@ export interface QueryPlan {
   readonly mode: "dense" | "hybrid";
   readonly alpha?: number;
   readonly min_score?: number;
+  /** Recall that a certificate showed before the build; a result of an approximate search below 1 may lack rows. */
+  readonly min_recall?: number;
   readonly ef?: number;
   readonly expand?: ExpandPlan;
 }

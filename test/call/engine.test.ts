@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import * as z from "zod";
 import type { Handler } from "../../runtime/abi/call.js";
 import { isToolError, type ToolError } from "../../runtime/abi/errors.js";
-import type { SearchPlan } from "../../runtime/abi/plan.js";
+import type { PipelinePlan, QueryPlan, SearchPlan } from "../../runtime/abi/plan.js";
 import { bind } from "../../runtime/call/steps/bind.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { search } from "../../runtime/call/steps/search.js";
@@ -59,6 +59,23 @@ test("a query text makes it a vector search whose rows end in _score and _id", a
   const result = await engine().call("find_things", { query: "c", limit: 1 }, nobody);
   assert.equal(result.search_mode, "dense");
   assert.deepEqual(Object.keys(result.rows[0] ?? {}), ["name", "_score", "_id"]);
+});
+
+test("may_be_incomplete is true where an approximate search is certified below 1, and never of a search that compared every row", async () => {
+  const found = async (minRecall: number | undefined, exact: boolean, query = "c"): Promise<readonly boolean[]> => {
+    const plan = { ...things, query: { ...(things.query as QueryPlan), ...(minRecall === undefined ? {} : { min_recall: minRecall }) } };
+    const adapter = memoryAdapter(rows, { search: async () => ({ rows: [], exact }) });
+    const pipe: PipelinePlan = { kind: "pipeline", retrieve: { connection: "main", collection: "things", bind: [], query: plan.query, overfetch_factor: 2, max_candidates: 10 }, steps: [], limit: things.limit, output: things.output };
+    const own = createEngine(program({ plans: { find_things: plan, pipe }, adapter }), { env, now: () => 0 });
+    const [one, other] = [await own.call("find_things", { query }, nobody), await own.call("pipe", { query }, nobody)];
+    assert.deepEqual([one.may_be_incomplete, one.exact_search], [other.may_be_incomplete, other.exact_search]);
+    return [one.may_be_incomplete, one.exact_search];
+  };
+  assert.deepEqual(await found(0.9, false), [true, false]);
+  assert.deepEqual(await found(0.9, true), [false, true]);
+  assert.deepEqual(await found(1, false), [false, false]);
+  assert.deepEqual(await found(undefined, false), [false, false]);
+  assert.deepEqual(await found(0.9, false, ""), [false, true], "without a text nothing is searched");
 });
 
 test("an empty query text counts as absent", async () => {

@@ -29,7 +29,7 @@ const CATALOG = {
   tools: [
     {
       name: "search_docs", description: "Search documents by meaning. Use when the user asks about their content.",
-      target: { connection: "main", collection: "docs" }, query: { required: true, min_score: 0.3, ef: 64 },
+      target: { connection: "main", collection: "docs" }, query: { required: true, min_score: 0.3, ef: 64 }, quality: { min_recall: 0.9 },
       static_filters: { must: [{ path: "state", op: "in", value: ["open", "done"] }, { path: "year", op: "gte", value: 2020 }], must_not: [{ path: "hidden", value: true }] },
       parameters: [
         { name: "kind", path: "kind", op: "in", enum: ["note", "mail"], description: "Any of these." },
@@ -104,7 +104,7 @@ function changesOf(edit: (draft: Draft) => void): readonly string[] {
   return compareSurfaces(surface(CATALOG), surface(draft.tree)).map((change) => `${change.class} ${change.tool ?? "-"} ${change.subject}`);
 }
 
-const W = "isolation-weakening", B = "breaking", H = "behavioural", A = "additive";
+const W = "isolation-weakening", Q = "quality-weakening", B = "breaking", H = "behavioural", A = "additive";
 
 type Row = readonly [what: string, edit: (draft: Draft) => void, want: readonly string[]];
 
@@ -205,6 +205,10 @@ const OTHERS: readonly Row[] = [
   ["a default is another one", (c) => c.set("tools.search_docs.parameters.2.default", "de"), [`${H} search_docs argument lang`]],
   ["the default limit is another one", (c) => c.set("tools.search_docs.output.limit_default", 7), [`${H} search_docs limit`]],
   ["the embedding model is another one", (c) => c.set("defaults.embedding.model", "m2"), [`${H} search_docs embedding`, `${H} search_pine embedding`]],
+  ["a recall that is required is lowered", (c) => c.set("tools.search_docs.quality.min_recall", 0.8), [`${Q} search_docs quality`]],
+  ["a recall is no longer required", (c) => c.remove("tools.search_docs.quality"), [`${Q} search_docs quality`]],
+  ["a recall that is required is raised", (c) => c.set("tools.search_docs.quality.min_recall", 0.95), [`${A} search_docs quality`]],
+  ["a recall is required now", (c) => c.set("tools.search_pine.quality", { min_recall: 0.9 }), [`${A} search_pine quality`]],
   ["a score threshold is lowered", (c) => c.set("tools.search_docs.query.min_score", 0.1), [`${H} search_docs query`]],
   ["an argument filters by another field", (c) => c.set("tools.search_docs.parameters.1.path", "bytes"), [`${H} search_docs argument size`]],
   ["a tool reads another collection", (c) => c.set("tools.raw_docs.target.collection", "papers"), [`${H} raw_docs collection`]],

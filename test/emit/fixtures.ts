@@ -37,7 +37,7 @@ export function tool(name: string, over: Partial<ResolvedTool> = {}): ResolvedTo
   return {
     at: [], origin: "user", name, kind: "search", description: `Find things with ${name}. Use when things are needed.`,
     target: { connection: "main", collection: "things", at: [] }, query: null, parameters: [],
-    staticFilters: { must: [], mustNot: [] }, dtypes: {}, dates: [], steps: [], output: output(), rerank: null, deadlineS: null, ...over,
+    staticFilters: { must: [], mustNot: [] }, dtypes: {}, dates: [], steps: [], output: output(), rerank: null, minRecall: null, deadlineS: null, ...over,
   };
 }
 

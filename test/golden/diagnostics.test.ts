@@ -60,6 +60,8 @@ const WITHOUT_CASE: { readonly [code: string]: string } = {
   TS0606: "about a draft, not a catalog: test/drafts/hostile.test.ts",
   TS0607: "about a draft, not a catalog: test/drafts/hostile.test.ts",
   TS0608: "about a draft, not a catalog: test/drafts/hostile.test.ts",
+  TS0291: "about the file beside a catalog: test/recall/certificate.test.ts",
+  TS0292: "only a store can tell: test/recall/certificate.test.ts",
   TS0401: "needs a planner that loses a guard: test/proof/guard.test.ts",
 };
 

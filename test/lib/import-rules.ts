@@ -206,7 +206,7 @@ export const RULES: readonly Rule[] = [
     because: "a twin is the compiled program over made-up rows; it opens no store",
   },
   {
-    files: "generator/recall/**", room: 2, may: [ABI, "runtime/call/**"], mayTypes: ["runtime/adapters/adapter.ts"], packages: [],
+    files: "generator/recall/**", room: 2, may: [ABI, SHARED, "runtime/call/**"], mayTypes: ["generator/compile.ts", "runtime/adapters/adapter.ts"], packages: [],
     because: "it asks stores as a call does, twice, and keeps numbers only",
   },
   {
@@ -221,7 +221,7 @@ export const RULES: readonly Rule[] = [
   {
     files: "generator/build/**", room: 2,
     may: [ABI, SHARED, "generator/cli/{command,package}.ts", "generator/edit/unified-diff.ts"], mayTypes: ["generator/{5-emit,proof}/**"],
-    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof}/**", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
+    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof}/**", "generator/recall/certificate.ts", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
     packages: [],
     because: "what a build writes, without what it says; its heavy parts load when they are needed",
   },

@@ -1,6 +1,6 @@
 /** `toolsrv recall`: searches compared with an exact scan of the rows that the guard leaves, for each tenant. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
@@ -53,7 +53,7 @@ test("recall is the share of the right rows that were found, and equal scores at
 test("each query is asked twice under the guard, and what the index misses lowers the recall", async () => {
   const { adapter, asked } = store((row) => row["_id"] === "r00" || row["_id"] === "r02");
   const [result] = await measured({ find: { ...base, guard } }, adapter);
-  assert.deepEqual(result, { tool: "find", k: 4, recall: 0.5, worst: 0.5, queries: 5, tenants: 0, selectivity: 0.5, exact: false, problem: null });
+  assert.deepEqual(result, { tool: "find", k: 4, recall: 0.5, worst: 0.5, lowest: 0.5, queries: 5, tenants: 0, selectivity: 0.5, rows: 40, exact: false, problem: null });
   assert.equal(asked.length, 10);
   assert.ok(asked.every(({ filter, limit }) => JSON.stringify(filter) === JSON.stringify({ ...guard, fixed: true }) && limit === 4));
   assert.deepEqual(new Set(asked.map(({ text }) => text)), new Set(["row 0", "row 8", "row 16", "row 24", "row 32"]));
@@ -62,8 +62,40 @@ test("each query is asked twice under the guard, and what the index misses lower
 test("every tenant that the collection has is searched, each under its own filter", async () => {
   const { adapter, asked } = store((row) => row["org"] === "small");
   const [result] = await measured({ find: { ...base, tenant } }, adapter);
-  assert.deepEqual([result?.tenants, result?.queries, result?.recall, result?.worst, result?.selectivity], [2, 10, 0.5, 0, 0.25]);
+  assert.deepEqual([result?.tenants, result?.queries, result?.recall, result?.worst, result?.lowest, result?.selectivity], [2, 10, 0.5, 0, 0, 0.25]);
   assert.deepEqual(new Set(asked.map(({ filter }) => JSON.stringify(filter))).size, 2);
+});
+
+test("a tenant with few rows behind a thousand of another's is found and searched", async () => {
+  const many: readonly Row[] = Array.from({ length: 1010 }, (_, i) => ({ _id: `r${String(i).padStart(4, "0")}`, text: `row ${i}`, org: i < 1000 ? "large" : "rare" }));
+  const adapter = memoryAdapter(many, {
+    async search({ filter, limit, exact }) {
+      const rows = many.filter((row) => evaluate(filter, row) && (exact === true || row["org"] !== "rare")).map((row, i) => ({ ...row, _score: 1 - i / 2000 }));
+      return { rows: rows.slice(0, limit), exact: exact === true };
+    },
+  });
+  const [result] = await measured({ find: { ...base, tenant } }, adapter);
+  assert.deepEqual([result?.tenants, result?.recall, result?.lowest, result?.selectivity, result?.rows], [2, 0.5, 0, 0.0099, 1010]);
+});
+
+test("of many tenants the smallest, the largest and some between are searched", async () => {
+  const sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const many: readonly Row[] = sizes.flatMap((size) => Array.from({ length: size }, (_, i) => ({ _id: `${size}-${i}`, text: `row ${i}`, org: `org ${size}` })));
+  const seen = new Set<string>();
+  const adapter = memoryAdapter(many, { search: async ({ filter }) => (seen.add(JSON.stringify(filter)), { rows: [], exact: true }) });
+  const [result] = await measured({ find: { ...base, tenant } }, adapter);
+  assert.equal(result?.tenants, 5);
+  assert.deepEqual([...seen].map((filter) => /org \d/.exec(filter)?.[0]).sort(), ["org 1", "org 3", "org 5", "org 7", "org 9"]);
+});
+
+test("a pipeline is measured with as many rows as a call retrieves, a reranked tool with retrieve_k", async () => {
+  const { adapter, asked } = store(() => false);
+  const { limit: _limit, output, kind: _kind, ...read } = base;
+  const rerank = { provider: "http", model: "m", retrieve_k: 12, config: {} } as const;
+  await measured({
+    pipe: { kind: "pipeline", retrieve: { ...read, overfetch_factor: 5, max_candidates: 18 }, steps: [], limit: base.limit, output }, ranked: { ...base, rerank },
+  }, adapter, 1);
+  assert.deepEqual([...new Set(asked.map(({ limit }) => limit))], [18, 12]);
 });
 
 test("a store that compares every row by itself is exact, and is not asked twice", async () => {
@@ -112,12 +144,12 @@ tools:
     };
     assert.equal((await toolsrv("load", "tools.yaml", "rows.jsonl", "--connection", "main", "--collection", "articles", "--id", "id")).code, EXIT.OK);
     const one = await toolsrv("recall", "tools.yaml", "--tool", "search_articles", "--samples", "3", "--min", "1");
-    assert.deepEqual([one.code, one.out, existsSync(join(cwd, "tools.recall.json"))], [EXIT.OK, "search_articles: recall@10 1 (worst 1), 3 queries, 33.3 % of the rows, exact\n", false]);
+    assert.deepEqual([one.code, one.out, one.err], [EXIT.OK, "search_articles: recall@10 1 (worst 1), 3 queries, 33.3 % of the rows, exact\nwritten to tools.recall.json\n", ""]);
     const all = await toolsrv("recall", "tools.yaml");
     assert.match(all.out, /written to tools\.recall\.json/);
     const certificate = JSON.parse(readFileSync(join(cwd, "tools.recall.json"), "utf8"));
-    assert.deepEqual([certificate.version, certificate.samples, certificate.tools[0].recall], [1, 20, 1]);
-    assert.match(certificate.catalog, /^sha256:/);
+    assert.deepEqual([certificate.version, certificate.tools[0].samples, certificate.tools[0].recall, certificate.tools[0].rows], [2, 20, 1, 30]);
+    assert.match(certificate.tools[0].search, /^sha256:/);
     assert.ok(!JSON.stringify(certificate).includes("article "));
     for (const wrong of [["--samples", "0"], ["--min", "2"], ["--tool", "nothing"]]) assert.equal((await toolsrv("recall", "tools.yaml", ...wrong)).code, EXIT.USAGE, wrong.join(" "));
   } finally {

@@ -1,6 +1,7 @@
 /** Rules about searching by text: hybrid mode, thresholds, index effort, tables without vectors. */
 import { DESCRIPTORS } from "../../../runtime/adapters/descriptors.js";
-import { readsOf, type Rule } from "../rule.js";
+import type { ResolvedTool } from "../../ir.js";
+import { readsOf, type Read, type Rule } from "../rule.js";
 
 export const queries: Rule = (subject, reporter) => {
   for (const { tool, connection, can, query } of readsOf(subject)) {
@@ -26,3 +27,20 @@ export const queries: Rule = (subject, reporter) => {
     }
   }
 };
+
+/** A recall is asked for only where one can be measured; elsewhere it would be a promise without any check. */
+export const recall: Rule = (subject, reporter) => {
+  for (const tool of subject.catalog.tools.filter(({ minRecall }) => minRecall !== null)) {
+    const [read] = readsOf(subject).filter((one) => one.tool === tool);
+    const detail = unmeasured(tool, read, subject.catalog.documentAcl !== null);
+    if (detail !== null) reporter.report("TS0290", { detail }, { path: [...tool.at, "quality", "min_recall"] }, { tool: tool.name });
+  }
+};
+
+function unmeasured(tool: ResolvedTool, read: Read | undefined, hasDocumentAccess: boolean): string | null {
+  // A tool without a connection was reported.
+  if (read === undefined && (tool.target !== null || tool.steps.length > 0)) return null;
+  if (read === undefined || read.query === null || tool.kind === "lookup" || tool.kind === "count") return `the ${tool.kind} tool '${tool.name}' does not search by text`;
+  if (read.query.mode === "hybrid") return "a hybrid search has no one right order to compare with";
+  return hasDocumentAccess ? "what a search finds under security.document_acl depends on the claims of real callers" : null;
+}

@@ -2,6 +2,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { projectName } from "../../../runtime/abi/projects.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
+import { judgeRecall, readCertificates } from "../../build/certificates.js";
 import { findsPackage } from "../../build/find-package.js";
 import { outputFolder, readOrder, type Built, type Catalog, type Order } from "../../build/order.js";
 import { judgeOutput } from "../../build/judge-output.js";
@@ -159,12 +160,14 @@ class Build {
       const bytes = records?.bytes[index];
       return bytes === undefined ? readCatalog(io.host, path, shown) : decodeCatalog(bytes, shown);
     }));
-    const compilations = together(read.map(({ value, diagnostics }, index): Compilation => {
+    const certificates = records?.certificates ?? (await readCertificates(catalogs, io.host));
+    const compilations = together(await Promise.all(read.map(async ({ value, diagnostics }, index): Promise<Compilation> => {
       const isInstalled = catalogs[index]?.isInstalled;
       if (value === null || isInstalled === undefined) return { value: null, diagnostics, source: null, resolved: null };
       const compilation = compile(value, { target: "build", isInstalled });
-      return { ...compilation, diagnostics: [...diagnostics, ...compilation.diagnostics] };
-    }));
+      const unshown = compilation.value === null ? [] : await judgeRecall(compilation.value, certificates[index] ?? null, "error");
+      return { ...compilation, value: unshown.length === 0 ? compilation.value : null, diagnostics: [...diagnostics, ...compilation.diagnostics, ...unshown] };
+    })));
     for (const [index, { diagnostics, source }] of compilations.entries()) await this.#report(diagnostics, source, read[index]?.value?.text ?? null);
     const built = catalogs.flatMap((catalog, index): Built[] => {
       const value = compilations[index]?.value ?? null;

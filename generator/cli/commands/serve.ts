@@ -8,6 +8,7 @@ import type { Program } from "../../../runtime/abi/call.js";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
+import { judgeRecall, readCertificates } from "../../build/certificates.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled, type CompileOptions } from "../../compile.js";
 import type { Locatable } from "../../diagnostics.js";
 import { authoringTools } from "../../drafts/authoring.js";
@@ -93,7 +94,11 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
   if (options["twin"] === true) return loadTwins(read, { args, options }, env, io, printed);
   const ways = await Promise.all(read.map(async (catalog): Promise<CompileOptions> => ({ env, isInstalled: await findPackages(io.host, [dirname(resolve(io.cwd, catalog.path)), packageRoot]) })));
   const compilations = together(read.map((catalog, index) => compile(catalog, ways[index])));
-  for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
+  const certificates = await readCertificates(read.map(({ path }) => ({ path: resolve(io.cwd, path) })), io.host);
+  for (const [index, { value, diagnostics, source }] of compilations.entries()) {
+    const unshown = value === null ? [] : await judgeRecall(value, certificates[index] ?? null, "warning");
+    print([...diagnostics, ...unshown], source, read[index]?.text ?? null, io, printed);
+  }
   const skills = await Promise.all(compilations.map(({ value }) => skillOf(value, io)));
   const projects = compilations.flatMap(({ value, diagnostics }, index): Project[] => {
     const catalog = read[index];

@@ -6,6 +6,7 @@ import { fill, missingNames, type Env } from "../../../runtime/abi/references.js
 import { clashOf } from "../../../runtime/abi/projects.js";
 import type { Adapter, CollectionInfo, OpenOptions } from "../../../runtime/adapters/adapter.js";
 import type { LiveConnection, LiveEmbedding, MissingIndex } from "../../3-check/live.js";
+import { judgeRecall, readCertificates } from "../../build/certificates.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { createReporter, distinct, hasErrors, locateAll, type Locatable } from "../../diagnostics.js";
 import type { Diagnostic, Pass, Plans, ResolvedConnection, ResolvedEmbedding, SourceFile } from "../../ir.js";
@@ -84,8 +85,10 @@ async function validate(invocation: Invocation, io: Io): Promise<readonly Outcom
   return Promise.all(compilations.map(async (result, index) => {
     const { shown, value: catalog } = read[index] as (typeof read)[number];
     if (catalog === null) return unread(shown, result.diagnostics);
-    const offline = [...(index === 0 ? env.diagnostics : []), ...result.diagnostics, ...(await policyDiagnostics(invocation, result, catalog, io))];
-    const diagnostics = await withLive(offline, invocation, result, catalog, values, io);
+    const [certificate = null] = await readCertificates([{ path: resolve(io.cwd, catalog.path) }], io.host);
+    const unshown = result.value === null ? [] : await judgeRecall(result.value, certificate, "warning");
+    const offline = [...(index === 0 ? env.diagnostics : []), ...result.diagnostics, ...unshown, ...(await policyDiagnostics(invocation, result, catalog, io))];
+    const diagnostics = await withLive(offline, invocation, result, catalog, certificate, values, io);
     const compiled = hasErrors(diagnostics) ? null : result.value;
     return {
       file: shown,
@@ -124,7 +127,7 @@ async function policyDiagnostics({ options }: Invocation, { resolved }: Compilat
 }
 
 /** The diagnostics with what the stores say; those of the catalog, the profile and the policies stay. */
-async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved, value: compiled }: Compilation, catalog: SourceFile, env: Env, io: Io): Promise<readonly Diagnostic[]> {
+async function withLive(offline: readonly Diagnostic[], { options }: Invocation, { resolved, value: compiled }: Compilation, catalog: SourceFile, certificate: string | null, env: Env, io: Io): Promise<readonly Diagnostic[]> {
   const embed = options["live-embed"] === true;
   if ((options["live"] !== true && !embed) || resolved === null) return offline;
   const live = await import("../../3-check/live.js");
@@ -139,7 +142,8 @@ async function withLive(offline: readonly Diagnostic[], { options }: Invocation,
   const reporter = createReporter(catalog.path);
   live.reportLive(resolved, connections, embeddings, reporter, movedSpace);
   if (compiled !== null) live.reportIndexes(resolved, connections.flatMap((answer) => indexesOf(answer, compiled.plans)), reporter);
-  return distinct([...live.settle(offline, connections), ...reporter.diagnostics]);
+  const grown = compiled === null || certificate === null ? [] : (await import("../../recall/certificate.js")).judgeGrowth(compiled, certificate, (name, collection) => connections.find((answer) => answer.name === name)?.collections.get(collection)?.count ?? null);
+  return distinct([...live.settle(offline, connections), ...reporter.diagnostics, ...grown]);
 }
 
 /** Milliseconds for all stores together. */

@@ -20,7 +20,8 @@ const WIDENING = 3;
 
 /**
  * The rows of a pipeline, at most as many as the caller asked for. `mayBeIncomplete` says that the store had more
- * candidates than the catalog allows to look at, and that they could have changed the result.
+ * candidates than the catalog allows to look at, and that they could have changed the result, or that the search itself
+ * may have missed some.
  */
 export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallArgs, call: CallContext): Promise<CallRows> {
   const requested = bindLimit(plan.limit, args);
@@ -37,7 +38,7 @@ export async function pipeline(plan: PipelinePlan, bound: BoundRead, args: CallA
     const exhausted = found.rows.length < k;
     if (exhausted || rows.length >= requested || k >= most) {
       const cutShort = !exhausted && (rows.length < requested || (ordering && bound.text === null));
-      return { ...found, rows: rows.slice(0, requested), mayBeIncomplete: cutShort, redacted: true };
+      return { ...found, rows: rows.slice(0, requested), mayBeIncomplete: cutShort || found.mayBeIncomplete, redacted: true };
     }
     k = attempt >= ATTEMPTS - 1 ? most : Math.min(k * WIDENING, most);
   }

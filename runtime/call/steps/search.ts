@@ -58,7 +58,10 @@ async function searchVariants(bound: BoundRead, query: QueryPlan, text: string, 
   const merged = mergeRows(found.map(({ rows }) => rows), bound.limit);
   const rows = query.min_score === undefined ? merged : aboveScore(merged, query.min_score);
   const explained = requests.map((request) => explain(bound, call, () => ({ search: request })));
-  return toCallRows({ rows, exact: found.every(({ exact }) => exact) }, query.mode, explained.length === 1 ? (explained[0] ?? null) : call.debug ? explained : null);
+  const exact = found.every((one) => one.exact);
+  const shown = explained.length === 1 ? (explained[0] ?? null) : call.debug ? explained : null;
+  // A recall that is promised below 1 says that an index may miss rows; a store that compared all of them missed none.
+  return { ...toCallRows({ rows, exact }, query.mode, shown), mayBeIncomplete: !exact && query.min_recall !== undefined && query.min_recall < 1 };
 }
 
 function searchRequest(bound: BoundRead, query: QueryPlan, text: string, vector: Float32Array | null, embeddedBy: string | null, call: CallContext): SearchRequest {
