@@ -140,7 +140,7 @@ test("min_recall is refused where no recall can be measured, and where its value
     [{ query: { required: true, mode: "hybrid" } }, "TS0290"],
     [{}, "TS0290", { security: { document_acl: { rules: [{ equals: { claim: "sub", field: "owner" } }] } } }],
     [{ quality: { min_recall: 0 } }, "TS0106"], [{ quality: { min_recall: 1.1 } }, "TS0106"], [{ quality: { min_recall: "high" } }, "TS0102"], [{ quality: {} }, "TS0101"],
-    [{ quality: undefined, qualty: { min_recall: 0.9 } }, "VB0001"],
+    [{ quality: undefined, qualty: { min_recall: 0.9 } }, "TS0112"],
   ];
   for (const [tool, code, catalog] of table) {
     const { value, diagnostics } = compilationOf(tool, catalog);
