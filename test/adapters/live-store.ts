@@ -47,6 +47,8 @@ export interface LiveStore {
   id(n: number): string | number;
   /** The payload as the store keeps it; null where it can't hold it, or takes it otherwise on purpose. */
   keep(payload: Row): Row | null;
+  /** Whether a field can have this name; absent where any can. */
+  keepsKey?(key: string): boolean;
   /** A filter whose meaning a filter has in this store, where that is another by design; null: no filter's. */
   means(filter: Filter): Filter | null;
   /** The score of a record with this cosine similarity. */

@@ -13,7 +13,7 @@ import { adapter as pinecone } from "../../runtime/adapters/pinecone/index.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { KEY, type Standin, startStandin } from "../live/pinecone-standin.js";
 import { suite } from "../lib/suite.js";
-import { DIMS, RECORDS, vectorOf } from "./contract.js";
+import { DIMS, RECORDS, vectorOf } from "./contract-data.js";
 import { HOSTILE_TEXTS } from "./hostile.js";
 import { blackHole, Proxy, unusedPort } from "./proxy.js";
 import { filters } from "./random.js";

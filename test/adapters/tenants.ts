@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { connect, type Connection } from "../../generator/connect.js";
 import { isToolError } from "../../runtime/abi/errors.js";
 import type { Row } from "../../runtime/abi/filter.js";
-import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import type { LiveStore, StoredRecord } from "./live-store.js";
+import { connectionTo } from "./store-catalog.js";
 
 const TENANTS = ["acme", "globex"] as const;
 const WORDS = ["red", "blue", "green", "fox", "whale", "frog"];
@@ -34,16 +34,11 @@ const tools = (target: { readonly connection: string; readonly collection: strin
 ];
 
 /** A catalog over the store whose values of settings all come from the environment. */
-async function connectTo({ backend, settings, name }: LiveStore): Promise<Connection> {
-  const env: Record<string, string> = {};
-  const written = Object.fromEntries(Object.entries(settings).map(([key, value]) => {
-    if (typeof value !== "string" || DESCRIPTORS[backend].settings[key]?.use === "option") return [key, value];
-    env[`STORE_${key.toUpperCase()}`] = value;
-    return [key, `\${STORE_${key.toUpperCase()}}`];
-  }));
+async function connectTo(store: LiveStore): Promise<Connection> {
+  const { connection, env } = connectionTo(store);
   return connect({
-    tds_version: "2", connections: { main: { backend, ...written } }, defaults: { embedding: "local/hashing-256" },
-    security: { tenancy: { mode: "claim", claim: "tenant", path: "tenant_id" } }, tools: tools({ connection: "main", collection: name(COLLECTION) }),
+    tds_version: "2", connections: { main: connection }, defaults: { embedding: "local/hashing-256" },
+    security: { tenancy: { mode: "claim", claim: "tenant", path: "tenant_id" } }, tools: tools({ connection: "main", collection: store.name(COLLECTION) }),
   }, { env });
 }
 

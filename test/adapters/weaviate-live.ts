@@ -36,6 +36,8 @@ export async function weaviateStore(url: string, grpcUrl: string, apiKey: string
     },
     id,
     keep,
+    // A property has a GraphQL name.
+    keepsKey: (key) => /^[a-z_][A-Za-z0-9_]{0,230}$/.test(key) && !["id", "vector"].includes(key),
     means,
     score: (cosine) => (1 + cosine) / 2,
     async close() {

@@ -1,0 +1,59 @@
+/** The contract of an adapter: filters select the rows of `evaluate`. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { evaluate, EXTENDED_OPS, type Filter, type Row } from "../../runtime/abi/filter.js";
+import { about, failure, ids, never, type ContractSubject } from "./contract-case.js";
+import { vectorOf } from "./contract-data.js";
+import type { StoredRecord } from "./live-store.js";
+import { filters, payloads } from "./random.js";
+
+/** Random filters that are compared with the oracle; TOOLSRV_FILTERS=2000 for more. */
+const FILTERS = Number(process.env["TOOLSRV_FILTERS"] ?? 500);
+const FILTERS_PER_STORE = 50;
+
+export function filterCases(c: ContractSubject): void {
+  const { backend, can, fetch, isRefused, kept, search, test } = c;
+
+  test("nested paths and lists are compared, or refused as the table of capabilities says", async () => {
+    const samples: readonly (readonly [boolean, Filter])[] = [
+      [can.nestedPaths, { path: "nested.kind", op: "eq", value: "even" }],
+      [can.nestedPaths, { path: "nested.deep.level", op: "gte", value: 5 }],
+      ...EXTENDED_OPS.map((op): readonly [boolean, Filter] => [
+        can.extendedOps.includes(op),
+        op === "contains_any" ? { path: "tags", op, value: ["t1", "t2"] } : op === "contains_all" ? { path: "tags", op, value: ["t1", "all"] } : op === "like" ? { path: "note", op, value: "note %1" } : op === "text_match" ? { path: "note", op, value: "Note" } : { path: "note", op, value: true },
+      ]),
+    ];
+    for (const [able, filter] of samples) {
+      if (able) assert.deepEqual(ids((await c.adapter.fetch(fetch("things", { filter }), never())).rows), ids(c.rows.filter((row) => evaluate(filter, row))), JSON.stringify(filter));
+      else assert.equal((await failure(c.adapter.fetch(fetch("things", { filter }), never()))).kind, "unsupported", JSON.stringify(filter));
+    }
+  });
+
+  test(`${FILTERS} random filters select the rows of evaluate`, async () => {
+    let compared = 0;
+    let seed = Number(process.env["TOOLSRV_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+    const first = seed;
+    while (compared < FILTERS) {
+      const sample = fc.sample(payloads, { numRuns: 60, seed }).map((payload) => c.store.keep(JSON.parse(JSON.stringify(payload)) as Row)).filter((payload) => payload !== null).slice(0, 25);
+      const records = sample.map((payload, n): StoredRecord => ({ n, payload, vector: vectorOf(n) }));
+      await c.store.fill("random", records);
+      const stored = kept(records);
+      for (const filter of fc.sample(filters, { numRuns: FILTERS_PER_STORE * 4, seed: seed + 1 })) {
+        const meaning = c.store.means(filter);
+        if (isRefused(filter) || meaning === null) continue;
+        const want = stored.filter((row) => evaluate(meaning, row));
+        const shown = `seed ${seed}: ${JSON.stringify(filter)}`;
+        const { rows: found } = await c.adapter.fetch(fetch("random", { filter }), never()).catch(about(shown));
+        assert.deepEqual(ids(found), ids(want), shown);
+        assert.equal(await c.adapter.count(c.store.name("random"), filter, never()), want.length, shown);
+        if (compared % 5 === 0) {
+          const { rows: near } = await c.adapter.search(search("random", 2, { filter, limit: 30 }), never());
+          assert.deepEqual(new Set(ids(near)), new Set(ids(want)), `search, ${shown}`);
+        }
+        if (++compared % FILTERS_PER_STORE === 0) break;
+      }
+      seed += 2;
+    }
+    process.stdout.write(`  ${backend}: ${compared} random filters compared, from seed ${first}\n`);
+  }, { timeoutMs: 600_000 });
+}
