@@ -135,7 +135,7 @@ bench: out-check
 	@node dist/bench/run.js $(CASES)
 
 # The adapters on real stores, started for it: BACKENDS="qdrant" asks some. Skipped, with the reason, where a store can't be
-# had.
+# had. FILTERS=2000 UPDATE=1 and then `make gen` write docs/reference/backends.md anew.
 live: build
 	@.ci/live $(BACKENDS)
 

@@ -4,6 +4,9 @@ import { ChromaClient, type EmbeddingFunction, type Metadata } from "chromadb";
 import type { Row } from "../../runtime/abi/filter.js";
 import type { LiveStore } from "./live-store.js";
 
+/** There is no search without the graph: it is walked as if to its end. */
+const WHOLE = { ef_search: 4000, ef_construction: 400, max_neighbors: 32 };
+
 /** @param what What answers at the address, where that is known. */
 export async function chromaStore(url: string, token: string | undefined, what: string | undefined): Promise<LiveStore> {
   const address = new URL(url);
@@ -20,11 +23,11 @@ export async function chromaStore(url: string, token: string | undefined, what: 
     ...(token === undefined ? {} : { wrongCredentials: { url, auth_token: "wrong-secret" } }),
     network: { host: address.hostname, port, at: (host, to) => settings(`${address.protocol}//${host}:${to}`) },
     name: (collection) => `${prefix}${collection}`,
-    async fill(collection, records) {
+    async fill(collection, records, { approximate = false } = {}) {
       const name = `${prefix}${collection}`;
       await client.deleteCollection({ name }).catch(() => undefined);
       made.add(name);
-      const filled = await client.createCollection({ name, embeddingFunction: null as unknown as EmbeddingFunction, configuration: { hnsw: { space: "cosine" } } });
+      const filled = await client.createCollection({ name, embeddingFunction: null as unknown as EmbeddingFunction, configuration: { hnsw: { space: "cosine", ...(approximate ? {} : WHOLE) } } });
       for (let from = 0; from < records.length; from += 1000) {
         const page = records.slice(from, from + 1000);
         // Metadata without a key is refused, so each record has one that no filter names.
@@ -34,6 +37,8 @@ export async function chromaStore(url: string, token: string | undefined, what: 
     id,
     // Texts are well-formed, and numbers that JSON writes whole have 64 bits.
     keep: (payload) => (/\\ud[89a-f]|[:[,]-?\d{19,}[,\]}]/.test(JSON.stringify(payload)) ? null : flat(payload)),
+    // The last one the client loses.
+    keepsKey: (key) => !/^[$#]/.test(key) && key !== "__proto__",
     means: (filter) => filter,
     score: (cosine) => 1 / (1 + Math.max(0, 1 - cosine)),
     async close() {

@@ -26,7 +26,7 @@ export function networkCases(c: ContractSubject): void {
     assert.equal(await c.adapter.count(c.store.name("things"), null, never()), RECORDS.length);
   });
 
-  overNetwork("a signal that aborts while the c.store is silent ends the read at once, and later reads work", async (network) => {
+  overNetwork("a signal that aborts while the store is silent ends the read at once, and later reads work", async (network) => {
     const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     try {
@@ -60,7 +60,7 @@ export function networkCases(c: ContractSubject): void {
     }
   }, { timeoutMs: 20_000 });
 
-  overNetwork("a c.store that answers garbage is an error of the store", async (network) => {
+  overNetwork("a store that answers garbage is an error of the store", async (network) => {
     const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     try {
@@ -73,7 +73,7 @@ export function networkCases(c: ContractSubject): void {
     }
   }, { timeoutMs: 20_000 });
 
-  overNetwork("a c.store that is down is unreachable, which may be tried again; its address is in the cause alone", async (network) => {
+  overNetwork("a store that is down is unreachable, which may be tried again; its address is in the cause alone", async (network) => {
     const port = await unusedPort();
     const down = await open(network.at("127.0.0.1", port));
     const error = await failure(down.health(never()));
@@ -82,7 +82,7 @@ export function networkCases(c: ContractSubject): void {
     await down.close();
   });
 
-  overNetwork("a c.store that is down when it is opened comes back without another open", async (network) => {
+  overNetwork("a store that is down when it is opened comes back without another open", async (network) => {
     const port = await unusedPort();
     const late = await open(network.at("127.0.0.1", port));
     assert.equal((await failure(late.count(c.store.name("things"), null, never()))).kind, "unreachable");
@@ -105,7 +105,7 @@ export function networkCases(c: ContractSubject): void {
     await silent.close();
   }, { timeoutMs: 20_000 });
 
-  for (const fault of FAULTS) overNetwork(`${fault.name}, and the c.store is read again without another open`, async (network) => {
+  for (const fault of FAULTS) overNetwork(`${fault.name}, and the store is read again without another open`, async (network) => {
     const proxy = await Proxy.to(network.host, network.port, 0, network.grpcPort);
     const through = await open(network.at(proxy.host, proxy.port));
     const count = (deadlineMs: number): Promise<number> => through.count(c.store.name("things"), null, AbortSignal.timeout(deadlineMs));

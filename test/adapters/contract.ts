@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { suite } from "../lib/suite.js";
-import { writeOutcomes } from "../live/outcomes.js";
+import { OWN_STORE, writeOutcomes } from "../live/outcomes.js";
 import { ContractSubject, never } from "./contract-case.js";
 import { RECORDS } from "./contract-data.js";
 import { copyCases } from "./contract-copy.js";
@@ -46,7 +46,7 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
   subject.test("health answers", () => subject.adapter.health(never()));
   subject.test("the store is the one that the documentation says the contract ran on, or one of the user's own", () => {
     const { provenOn, variant } = DESCRIPTORS[backend];
-    if (process.env[`${backend.toUpperCase()}_URL`] !== undefined || process.env["TOOLSRV_LIVE_OUTCOMES"] === undefined) return "a store of the user's own";
+    if (process.env[`${backend.toUpperCase()}_URL`] !== undefined || process.env["TOOLSRV_LIVE_OUTCOMES"] === undefined) return OWN_STORE;
     assert.equal(subject.store.version, subject.store.variant === undefined ? provenOn : variant?.provenOn);
     return undefined;
   });

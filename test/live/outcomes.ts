@@ -1,25 +1,22 @@
-/** What the contract found, for the table that `make live` prints: a file for each backend. */
+/** What the contract found, for the table that `make live` prints and the record of docs/reference/backends.md: a file for each backend. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { LiveRun } from "../../generator/reference/backends.js";
 
 /** Folder of the files; outcomes are not kept where it is not set. */
 const FOLDER = process.env["TOOLSRV_LIVE_OUTCOMES"];
-
-export interface Outcomes {
-  readonly backend: string;
-  /** Server and version. */
-  readonly store: string;
-  /** Cases in order: `ok`, `FAILED`, or why the case says nothing here. */
-  readonly cases: readonly (readonly [name: string, outcome: string])[];
-}
+/** Outcome of the case that knows the store, where the user brought one. */
+export const OWN_STORE = "a store of the user's own";
+/** Random filters that are compared with the oracle on each store. */
+export const FILTERS = Number(process.env["TOOLSRV_FILTERS"] ?? 500);
 
 export async function writeOutcomes(backend: string, store: string, cases: ReadonlyMap<string, string>): Promise<void> {
   if (FOLDER === undefined) return;
   await mkdir(FOLDER, { recursive: true });
-  await writeFile(join(FOLDER, `${backend}.json`), JSON.stringify({ backend, store, cases: [...cases] } satisfies Outcomes));
+  await writeFile(join(FOLDER, `${backend}.json`), JSON.stringify({ backend, store, filters: FILTERS, cases: [...cases] } satisfies LiveRun));
 }
 
-export async function readOutcomes(folder: string): Promise<readonly Outcomes[]> {
+export async function readOutcomes(folder: string): Promise<readonly LiveRun[]> {
   const files = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith(".json")).sort();
-  return Promise.all(files.map(async (file) => JSON.parse(await readFile(join(folder, file), "utf8")) as Outcomes));
+  return Promise.all(files.map(async (file) => JSON.parse(await readFile(join(folder, file), "utf8")) as LiveRun));
 }
