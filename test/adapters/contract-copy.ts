@@ -3,13 +3,11 @@ import assert from "node:assert/strict";
 import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
 import type { Json } from "../../runtime/abi/plan.js";
 import type { Page, StoredRow } from "../../runtime/adapters/adapter.js";
-import { never, type ContractSubject } from "./contract-case.js";
+import { never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { cosine, DIMS, RECORDS } from "./contract-data.js";
 import { copiedRows } from "./copied.js";
 
-export function copyCases(c: ContractSubject): void {
-  const { test } = c;
-
+export function copyCases(test: RegisterCase, c: ContractSubject): void {
   test("pages for a copy have each row that passes once, with its vector", async () => {
     for (const filter of [null, { path: "tenant", op: "eq", value: "acme" }] as readonly (Filter | null)[]) {
       const copied: StoredRow[] = [];

@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { evaluate, EXTENDED_OPS, type Filter, type Row } from "../../runtime/abi/filter.js";
 import { FILTERS } from "../live/outcomes.js";
-import { about, failure, ids, never, type ContractSubject } from "./contract-case.js";
+import { about, failure, ids, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { vectorOf } from "./contract-data.js";
 import type { StoredRecord } from "./live-store.js";
 import { filters, payloads } from "./random.js";
 
 const FILTERS_PER_STORE = 50;
 
-export function filterCases(c: ContractSubject): void {
-  const { backend, can, fetch, isRefused, kept, search, test } = c;
+export function filterCases(test: RegisterCase, c: ContractSubject): void {
+  const { backend, can, fetch, isRefused, kept, search } = c;
 
   test("nested paths and lists are compared, or refused as the table of capabilities says", async () => {
     const samples: readonly (readonly [boolean, Filter])[] = [
@@ -28,7 +28,7 @@ export function filterCases(c: ContractSubject): void {
     }
   });
 
-  test("random filters select the rows of evaluate", async () => {
+  test(`${FILTERS} random filters select the rows of evaluate`, async () => {
     let compared = 0;
     let seed = Number(process.env["TOOLSRV_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
     const first = seed;

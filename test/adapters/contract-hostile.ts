@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { isBackendError } from "../../runtime/abi/errors.js";
 import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
-import { about, failure, ids, never, type ContractSubject } from "./contract-case.js";
+import { about, failure, ids, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { DIMS, vectorOf } from "./contract-data.js";
 import { HOSTILE_KEYS, HOSTILE_TEXTS } from "./hostile.js";
 import type { StoredRecord } from "./live-store.js";
 
-export function hostileCases(c: ContractSubject): void {
-  const { fetch, isRefused, kept, search, test } = c;
+export function hostileCases(test: RegisterCase, c: ContractSubject): void {
+  const { fetch, isRefused, kept, search } = c;
 
   test("hostile texts are values and nothing else: in rows, in operands, in ids", async () => {
     const texts = HOSTILE_TEXTS.filter((text) => c.store.keep({ text }) !== null);

@@ -1,7 +1,7 @@
 /** The contract of an adapter: signals, broken connections, stores that are down, wrong credentials. */
 import assert from "node:assert/strict";
 import { isBackendError, type BackendError } from "../../runtime/abi/errors.js";
-import { failure, never, type ContractSubject } from "./contract-case.js";
+import { failure, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { RECORDS } from "./contract-data.js";
 import { blackHole, type Fault, Proxy, unusedPort } from "./proxy.js";
 
@@ -14,8 +14,8 @@ const FAULTS: readonly { readonly name: string; readonly does: Fault; readonly d
   { name: "a connection that looks alive and is not ends with the deadline", does: { kind: "half-open" }, deadlineMs: 1_500, isHarmless: false },
 ];
 
-export function networkCases(c: ContractSubject): void {
-  const { fetch, open, overNetwork, search, test } = c;
+export function networkCases(test: RegisterCase, c: ContractSubject): void {
+  const { fetch, open, overNetwork, search } = c;
 
   test("a signal that has aborted ends every read with its reason, and the next read works", async () => {
     const reason = new Error("the client has gone");

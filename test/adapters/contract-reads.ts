@@ -1,7 +1,7 @@
 /** The contract of an adapter: describing, searching, listing, looking up and counting. */
 import assert from "node:assert/strict";
 import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
-import { failure, ids, never, type ContractSubject } from "./contract-case.js";
+import { failure, ids, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { cosine, DIMS, RECORDS, vectorOf } from "./contract-data.js";
 import type { StoredRecord } from "./live-store.js";
 
@@ -13,8 +13,8 @@ const plain = (found: readonly Row[], like: readonly Row[]): readonly Row[] => f
 
 const sorted = (some: readonly Row[]): readonly Row[] => some.map((row) => Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
 
-export function readCases(c: ContractSubject): void {
-  const { backend, can, fetch, search, test } = c;
+export function readCases(test: RegisterCase, c: ContractSubject): void {
+  const { backend, can, fetch, search } = c;
 
   test("collections are listed, sorted", async () => {
     const names = await c.adapter.collections(never());

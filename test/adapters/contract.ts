@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
 import { suite } from "../lib/suite.js";
 import { OWN_STORE, writeOutcomes } from "../live/outcomes.js";
-import { ContractSubject, never } from "./contract-case.js";
+import { ContractSubject, never, type RegisterCase } from "./contract-case.js";
 import { RECORDS } from "./contract-data.js";
 import { copyCases } from "./contract-copy.js";
 import { filterCases } from "./contract-filters.js";
@@ -28,11 +28,12 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     return;
   }
   const outcomes = new Map<string, string>();
-  const subject = new ContractSubject(backend, (name, body, options) => cases(name, async () => {
+  const test: RegisterCase = (name, body, options) => cases(name, async () => {
     outcomes.set(name, "FAILED");
     const outcome = await body();
     outcomes.set(name, typeof outcome === "string" ? outcome : "ok");
-  }, options));
+  }, options);
+  const subject = new ContractSubject(backend, test);
   cases.before(async () => {
     const store = await start();
     process.stdout.write(`  ${backend}: ${store.version}\n`);
@@ -43,21 +44,21 @@ export function contract(backend: LiveStore["backend"], start: (() => Promise<Li
     await writeOutcomes(variant, version, outcomes);
   });
 
-  subject.test("health answers", () => subject.adapter.health(never()));
-  subject.test("the store is the one that the documentation says the contract ran on, or one of the user's own", () => {
+  test("health answers", () => subject.adapter.health(never()));
+  test("the store is the one that the documentation says the contract ran on, or one of the user's own", () => {
     const { provenOn, variant } = DESCRIPTORS[backend];
     if (process.env[`${backend.toUpperCase()}_URL`] !== undefined || process.env["TOOLSRV_LIVE_OUTCOMES"] === undefined) return OWN_STORE;
     assert.equal(subject.store.version, subject.store.variant === undefined ? provenOn : variant?.provenOn);
     return undefined;
   });
-  readCases(subject);
-  copyCases(subject);
-  filterCases(subject);
-  hostileCases(subject);
-  networkCases(subject);
-  subject.test(`${TENANT_CALLS} random calls of two tenants through compiled tools: no row crosses, none is lost`, () => callAsTwoTenants(subject.store, TENANT_CALLS), { timeoutMs: 120_000 });
-  subject.test("the films of the quickstart answer as on the embedded store, 40 calls of each tool: same rows, same order, same scores", () => sameAnswersAsEmbedded(subject.store), { timeoutMs: 240_000 });
-  subject.test("the adapter has no method that writes", () => {
+  readCases(test, subject);
+  copyCases(test, subject);
+  filterCases(test, subject);
+  hostileCases(test, subject);
+  networkCases(test, subject);
+  test(`${TENANT_CALLS} random calls of two tenants through compiled tools: no row crosses, none is lost`, () => callAsTwoTenants(subject.store, TENANT_CALLS), { timeoutMs: 120_000 });
+  test("the films of the quickstart answer as on the embedded store, 40 calls of each tool: same rows, same order, same scores", () => sameAnswersAsEmbedded(subject.store), { timeoutMs: 240_000 });
+  test("the adapter has no method that writes", () => {
     const methods = new Set<string>();
     for (let part: object | null = subject.adapter; part !== null && part !== Object.prototype; part = Object.getPrototypeOf(part) as object | null) for (const name of Object.getOwnPropertyNames(part)) methods.add(name);
     for (const name of ["insert", "upsert", "update", "delete", "drop", "dropCollection", "write", "execute"]) assert.ok(!methods.has(name), name);

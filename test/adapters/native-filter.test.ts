@@ -186,6 +186,11 @@ test("pinecone: the metadata filter means what the filter means", () => {
   meansTheSame(pinecone, (native, row) => mongo(native as Where, row));
 });
 
+test("chroma and pinecone: a path that the store would take for an operator or a key of its own is refused", () => {
+  for (const path of ["$and", "$or", "$ne", "$"]) for (const compile of [chroma, pinecone]) assert.throws(() => compile({ path, op: "in", value: ["a"] }), /begins with \$/, path);
+  assert.throws(() => chroma({ path: "#document", op: "eq", value: "a" }), /begins with \$ or #/);
+});
+
 test("pinecone: lists over 10,000 values are refused", () => {
   const list = Array.from({ length: 10_001 }, (_, i) => `v${i}`);
   assert.ok(refused("pinecone", condition("in", list)));

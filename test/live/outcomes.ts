@@ -13,7 +13,7 @@ export const FILTERS = Number(process.env["TOOLSRV_FILTERS"] ?? 500);
 export async function writeOutcomes(backend: string, store: string, cases: ReadonlyMap<string, string>): Promise<void> {
   if (FOLDER === undefined) return;
   await mkdir(FOLDER, { recursive: true });
-  await writeFile(join(FOLDER, `${backend}.json`), JSON.stringify({ backend, store, filters: FILTERS, cases: [...cases] } satisfies LiveRun));
+  await writeFile(join(FOLDER, `${backend}.json`), JSON.stringify({ backend, store, filters: FILTERS, cases: [...cases].map(([name, outcome]) => [name.replace(`${FILTERS} random`, "random"), outcome] as const) } satisfies LiveRun));
 }
 
 export async function readOutcomes(folder: string): Promise<readonly LiveRun[]> {

@@ -66,6 +66,8 @@ const TYPES = ["string", "number", "boolean"] as const;
 function compileCondition(condition: ShapeCondition): Compiled<Where> {
   if (isId(condition)) return refuse("chroma", "record ids inside an 'or'");
   const path = flatPath("chroma", condition);
+  // No stored field has such a name; in a filter the server takes it for an operator or for a key of its own.
+  if (/^[$#]/.test(path)) refuse("chroma", `fields whose name begins with $ or # ('${path}')`);
   refuseUnwritable(condition);
   refuseInstants("chroma", condition);
   const { op } = condition;

@@ -18,6 +18,8 @@ export function compileFilter(filter: Shape): Compiled<Where> {
 
 function compileCondition(condition: ShapeCondition): Compiled<Where> {
   const path = flatPath("pinecone", condition);
+  // No stored field has such a name; in a filter the service takes it for an operator.
+  if (path.startsWith("$")) refuse("pinecone", `fields whose name begins with $ ('${path}')`);
   refuseInstants("pinecone", condition);
   if (path === "id") return refuse("pinecone", "filters on record ids");
   const { op } = condition;
