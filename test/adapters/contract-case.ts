@@ -26,6 +26,14 @@ export const about = (shown: string) => (error: unknown): never => {
 
 export const ids = (found: readonly Row[]): readonly unknown[] => found.map((row) => row["_id"]);
 
+/** The rows themselves, without keys that a store adds for its own columns. */
+export const plain = (found: readonly Row[], like: readonly Row[]): readonly Row[] => found.map((row) => {
+  const want = like.find((one) => one["_id"] === row["_id"]) ?? {};
+  return Object.fromEntries(Object.keys(want).sort().map((key) => [key, row[key]]));
+});
+
+export const sorted = (some: readonly Row[]): readonly Row[] => some.map((row) => Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
+
 /** Filled before the first case runs. */
 export class ContractSubject {
   #store: LiveStore | null = null;

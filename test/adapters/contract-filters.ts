@@ -54,5 +54,5 @@ export function filterCases(test: RegisterCase, c: ContractSubject): void {
       seed += 2;
     }
     process.stdout.write(`  ${backend}: ${compared} random filters compared, from seed ${first}\n`);
-  }, { timeoutMs: 600_000 });
+  }, { timeoutMs: 800_000 });
 }

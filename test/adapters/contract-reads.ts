@@ -1,17 +1,9 @@
 /** The contract of an adapter: describing, searching, listing, looking up and counting. */
 import assert from "node:assert/strict";
-import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
-import { failure, ids, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
+import { evaluate, type Filter } from "../../runtime/abi/filter.js";
+import { failure, ids, never, plain, sorted, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { cosine, DIMS, RECORDS, vectorOf } from "./contract-data.js";
 import type { StoredRecord } from "./live-store.js";
-
-/** The rows themselves, without keys that a store adds for its own columns. */
-const plain = (found: readonly Row[], like: readonly Row[]): readonly Row[] => found.map((row) => {
-  const want = like.find((one) => one["_id"] === row["_id"]) ?? {};
-  return Object.fromEntries(Object.keys(want).sort().map((key) => [key, row[key]]));
-});
-
-const sorted = (some: readonly Row[]): readonly Row[] => some.map((row) => Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
 
 export function readCases(test: RegisterCase, c: ContractSubject): void {
   const { backend, can, fetch, search } = c;

@@ -8,21 +8,20 @@ import type { StoredRow } from "../../runtime/adapters/adapter.js";
 import { adapter as sqlite } from "../../runtime/adapters/sqlite/index.js";
 import { memoryIo } from "../lib/io.js";
 import type { LiveStore } from "./live-store.js";
+import { connectionTo } from "./store-catalog.js";
 import { never, scratch } from "./store.js";
 
 /** @param words more of the command line. The first 1000 rows of the copy, in the order of their ids as texts. */
-export async function copiedRows({ backend, settings, name }: LiveStore, collection: string, words: readonly string[]): Promise<readonly StoredRow[]> {
+export async function copiedRows(store: LiveStore, collection: string, words: readonly string[]): Promise<readonly StoredRow[]> {
   const { folder, remove } = scratch();
   try {
-    const stored = name(collection);
-    // Texts are references: an address or a key that is written in a catalog is refused.
-    const texts = Object.entries(settings).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-    const references = Object.fromEntries(texts.map(([key]) => [key, `\${LIVE_${key.toUpperCase()}}`]));
-    writeFileSync(join(folder, "env"), texts.map(([key, value]) => `LIVE_${key.toUpperCase()}=${value}\n`).join(""));
-    writeFileSync(join(folder, "tools.yaml"), JSON.stringify({ tds_version: "2", connections: { live: { backend, ...settings, ...references } }, tools: [] }));
+    const stored = store.name(collection);
+    const { connection, env } = connectionTo(store);
+    writeFileSync(join(folder, "tools.yaml"), JSON.stringify({ tds_version: "2", connections: { live: connection }, tools: [] }));
+    writeFileSync(join(folder, ".env"), Object.entries(env).map(([key, value]) => `${key}=${value}\n`).join(""));
     const io = memoryIo({ cwd: folder });
-    assert.equal(await run(["copy", "tools.yaml", "--from", "live", "--to", "copy.db", "--collection", stored, "--env-file", "env", ...words], io), EXIT.OK, io.err());
-    assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "env", "tools.yaml"]);
+    assert.equal(await run(["copy", "tools.yaml", "--from", "live", "--to", "copy.db", "--collection", stored, "--env-file", ".env", ...words], io), EXIT.OK, io.err());
+    assert.deepEqual(readdirSync(folder).sort(), [".env", "copy.db", "tools.yaml"]);
     const copy = await sqlite.open({ path: "copy.db" }, { base: folder });
     try {
       return (await copy.page?.({ collection: stored, filter: null, limit: 1000, after: null }, never))?.rows ?? assert.fail();
