@@ -29,11 +29,10 @@ for (const { backend, store, filters, cases } of all) print(`${backend}: ${store
 for (const skip of skips) print(skip.replace("=", ": skipped, "));
 const isFailed = all.some(({ cases }) => cases.some(([, outcome]) => outcome === "FAILED"));
 
-/** How a run differs from the record; null for a store of the user's own, of which there is none. */
+/** How a run differs from the record; null where there is none, as of a store of the user's own. */
 function differenceOf(run: LiveRun): string | null {
   const before = recorded.find(({ backend }) => backend === run.backend);
-  if (run.cases.some(([, outcome]) => outcome === OWN_STORE)) return null;
-  if (before === undefined) return "there is no record of it";
+  if (before === undefined || run.cases.some(([, outcome]) => outcome === OWN_STORE)) return null;
   if (before.store !== run.store) return `the record is of ${before.store}`;
   const known = new Map(before.cases);
   const changed = run.cases.filter(([name, outcome]) => known.get(name) !== outcome).map(([name]) => name);
