@@ -12,6 +12,9 @@ import { handlerViews, headerView, plansView, projectsView, schemasView, serverV
 /** With more tools than this, every handler gets a file of its own. */
 const ONE_FILE_LIMIT = 20;
 
+/** The made-up rows of a twin. */
+const ROWS = "rows.json";
+
 /** What is printed of one catalog. */
 export interface CatalogInput {
   readonly plans: Plans;
@@ -20,6 +23,8 @@ export interface CatalogInput {
   readonly base: string;
   /** What each tool asks its store, made by the code that serves. */
   readonly queries: Queries;
+  /** The text of made-up rows: then the server is a twin, which reads them and opens no store. */
+  readonly rows?: string;
 }
 
 export interface EmitInput extends CatalogInput {
@@ -68,7 +73,8 @@ function catalogFiles({ plans, certificates, base, queries }: CatalogInput, prog
  * no absolute path, no version, so that the same catalog gives the same bytes on any machine.
  */
 export function emit(input: EmitInput, render: Render): ReadonlyMap<string, string> {
-  const files = new Map(catalogFiles(input, { path: "server.ts", template: "server" }, input.trace === undefined ? null : "./trace.routes.js", render).map(({ path, template, view }) => [path, render(template, view())]));
+  const files = new Map(catalogFiles(input, { path: "server.ts", template: input.rows === undefined ? "server" : "twin-server" }, input.trace === undefined ? null : "./trace.routes.js", render).map(({ path, template, view }) => [path, render(template, view())]));
+  if (input.rows !== undefined) files.set(ROWS, input.rows);
   if (input.trace !== undefined) for (const [path, text] of traceFiles(input.trace, render)) files.set(path, text);
   files.set(LOCK, lockText(input.plans, input.certificates));
   files.set(MANIFEST, manifestText(input.plans, input.certificates, files));
@@ -85,10 +91,12 @@ export function emitProjects({ projects, trace }: ProjectsInput, render: Render)
   const folders = projectFolders(projects.map(({ name }) => name));
   const placed = projects.map((project) => ({ ...project, folder: folders.get(project.name) ?? project.name }));
   const view = projectsView(placed);
-  const files = new Map([["server.ts", render("projects-server", view)], ["projects.ts", render("projects", view)]]);
+  const isTwin = projects.every(({ rows }) => rows !== undefined);
+  const files = new Map([["server.ts", render(isTwin ? "twin-projects-server" : "projects-server", view)], ["projects.ts", render(isTwin ? "twin-projects" : "projects", view)]]);
   const routes = trace === undefined ? null : "../trace.routes.js";
   for (const project of placed) {
     for (const { path, template, view: own } of catalogFiles(project, { path: "program.ts", template: "project" }, routes, render)) files.set(`${project.folder}/${path}`, render(template, own()));
+    if (isTwin && project.rows !== undefined) files.set(`${project.folder}/${ROWS}`, project.rows);
   }
   if (trace !== undefined) for (const [path, text] of traceFiles(trace, render)) files.set(path, text);
   files.set(LOCK, projectsLockText(placed));

@@ -23,6 +23,14 @@ export interface Order {
   readonly skill: SkillOrder | null;
   /** The Python package, where one is asked for. */
   readonly python: PythonOrder | null;
+  /** The twin, where one is asked for. */
+  readonly twin: TwinOrder | null;
+}
+
+/** Where the twin goes, and the options that say what its rows are made from. */
+export interface TwinOrder {
+  readonly folder: string;
+  readonly options: Invocation["options"];
 }
 
 /** Where the skill goes, and what its examples are taken from. */
@@ -68,13 +76,14 @@ export function readOrder({ args, options }: Invocation): Order {
     json: options["json"] === true,
     skill: readSkill(args, options, emit),
     python: readPython(options),
+    twin: readTwin(options),
   };
 }
 
 function readSkill(args: Invocation["args"], options: Invocation["options"], emit: unknown): SkillOrder | null {
   const [folder, scenarios = null] = [options["skill"], options["scenarios"]];
   if (typeof folder !== "string") {
-    if (scenarios !== null) throw new UsageError("--scenarios gives examples to --skill DIR; give both");
+    if (scenarios !== null && options["twin"] === undefined) throw new UsageError("--scenarios gives examples to --skill DIR, or rows to --twin DIR; give one of them");
     return null;
   }
   if (args.length > 1) throw new UsageError("--skill describes one catalog; build each with its own");
@@ -90,6 +99,17 @@ function readPython(options: Invocation["options"]): PythonOrder | null {
   }
   if (options["emit"] === "ir") throw new UsageError("--emit ir writes no files; it does not go with --python");
   return { folder, name: String(name) };
+}
+
+function readTwin(options: Invocation["options"]): TwinOrder | null {
+  const folder = options["twin"];
+  if (typeof folder === "string") {
+    if (options["emit"] === "ir") throw new UsageError("--emit ir writes no files; it does not go with --twin");
+    return { folder, options };
+  }
+  const needless = ["schema", "seed"].find((name) => options[name] !== undefined);
+  if (needless !== undefined) throw new UsageError(`--${needless} goes with --twin DIR`);
+  return null;
 }
 
 /** Whether a path is a folder or something in it. */

@@ -18,20 +18,28 @@ export interface Printed {
   readonly unproven: readonly Unproven[];
 }
 
+/** What the files hold beside the catalogs. */
+export interface Extent {
+  readonly trace: boolean;
+  /** The texts of made-up rows, one for each catalog: then the files are a twin. */
+  readonly rows?: readonly string[];
+}
+
 /** The files of the build for a folder, and every guard that the printed plans do not show. */
-export async function printFiles(built: readonly Built[], out: string, withTrace: boolean, host: Host): Promise<Printed> {
+export async function printFiles(built: readonly Built[], out: string, extent: Extent, host: Host): Promise<Printed> {
   const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { shownCalls }, { programOf }, { literal }] = await Promise.all([
     import("../5-emit/files.js"), import("../5-emit/templates.js"),
     import("../explain/queries.js"), import("../program.js"), import("../5-emit/literal.js"),
   ]);
-  const trace = withTrace ? { trace: await traceInput() } : {};
+  const trace = extent.trace ? { trace: await traceInput() } : {};
   const render = await loadTemplates(host);
   const folders = projectFolders(built.map(({ shown }) => projectName(shown)));
-  const inputs = await Promise.all(built.map(async ({ shown, path, plans, certificates }) => {
+  const inputs = await Promise.all(built.map(async ({ shown, path, plans, certificates }, index) => {
+    const rows = extent.rows?.[index];
     const name = projectName(shown);
     const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
     const queries = await shownCalls(programOf(plans, { base: NOWHERE }), plans, (value) => literal(value, 0, 0));
-    return { name, plans, certificates, queries, base: baseUrl(home, dirname(await host.realPath(path))) };
+    return { name, plans, certificates, queries, base: baseUrl(home, dirname(await host.realPath(path))), ...(rows === undefined ? {} : { rows }) };
   }));
   const [only] = inputs;
   const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);

@@ -17,14 +17,6 @@ export interface PythonPackage {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** What a build did to the package, or what `--check` found. */
-export interface PythonReport {
-  readonly out: string;
-  readonly files: readonly FileReport[];
-  readonly drift: readonly string[];
-  readonly foreign: readonly string[];
-}
-
 /**
  * Makes the package.
  * @throws UsageError for a folder that is not its own, or that shares files with the build's other output.

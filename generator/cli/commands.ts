@@ -3,7 +3,7 @@
  * the help and docs/reference/cli.md are printed from it. A command's code is imported when it runs and not before,
  * so that `validate` never pays for `build`.
  */
-import { SERVE_FLAGS } from "../../runtime/config/serve-flags.js";
+import { SERVE_FLAGS, TWIN_FLAGS } from "../../runtime/config/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
 import { TRACE_OPTIONS } from "./trace-options.js";
 
@@ -14,13 +14,15 @@ const COLLECTIONS: OptionSpec = { name: "collections", value: "A,B", help: "only
 const EXPERIMENTAL: OptionSpec = { name: "experimental", help: "required: this command may still change" };
 const CATALOG = { name: "TOOLS.yaml", required: true } as const;
 
-/** Of `toolsrv serve` alone: a built server has no twin. */
-const TWIN_FLAGS: readonly OptionSpec[] = [
+/** What the rows of a twin are made from. */
+const TWIN_SCHEMA: OptionSpec = { name: "schema", value: "FILE,…", help: "schema exports that the twin's rows are made from (default schema.json, where there is one)" };
+const TWIN_SEED: OptionSpec = { name: "seed", value: "N", help: "whole number that decides the twin's rows and faults (default 1)" };
+const SERVED_TWIN: readonly OptionSpec[] = [
   { name: "twin", help: "serve made-up rows instead of the stores: no store, no service and no secret is needed" },
-  { name: "schema", value: "FILE,…", help: "schema exports that the twin's rows are made from (default schema.json, where there is one)" },
+  TWIN_SCHEMA,
   { name: "scenarios", value: "FILE", help: "scenarios that the twin's rows fit" },
-  { name: "seed", value: "N", help: "whole number that decides the twin's rows and faults (default 1)" },
-  { name: "fault", value: "CODE:TOOL:RATE,…", help: "let a share of the twin's calls fail: timeout, backend_unreachable, embedding_error or schema_drift" },
+  TWIN_SEED,
+  ...TWIN_FLAGS,
 ];
 
 /** Every command that works, in the order of the help. */
@@ -106,12 +108,15 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "typecheck", help: "type-check the generated files" },
       { name: "trace", default: true, help: "emit the trace service" },
       { name: "skill", value: "DIR", help: "also write DIR/SKILL.md, an agent skill named as its folder" },
-      { name: "scenarios", value: "FILE", help: "with --skill, take examples from a scenarios file" },
+      { name: "scenarios", value: "FILE", help: "with --skill, take examples from a scenarios file; with --twin, make rows that fit it" },
       { name: "python", value: "DIR", help: "also write a typed Python package that calls the server" },
       { name: "python-name", value: "NAME", help: "what the package is imported as (default toolsrv_catalog)" },
+      { name: "twin", value: "DIR", help: "also write a server over made-up rows, which needs no store and no secret" },
+      TWIN_SCHEMA,
+      TWIN_SEED,
       { name: "json", help: "print the report as JSON" },
     ],
-    examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir", "toolsrv build tools.yaml --python python"],
+    examples: ["toolsrv build", "toolsrv build tools.yaml --check", "toolsrv build tools.yaml --emit ir", "toolsrv build tools.yaml --python python", "toolsrv build tools.yaml --twin twin"],
     graceful: true,
     writes: true,
     load: () => import("./commands/build.js"),
@@ -134,7 +139,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "serve",
     summary: "Serve catalogs over stdio, or over HTTP with --http",
     args: [{ name: "TOOLS.yaml", required: true, many: true }],
-    options: [...SERVE_FLAGS, ...TWIN_FLAGS],
+    options: [...SERVE_FLAGS, ...SERVED_TWIN],
     examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none", "toolsrv serve tools.yaml --twin --fault timeout:search_articles:0.1"],
     graceful: true,
     load: () => import("./commands/serve.js"),

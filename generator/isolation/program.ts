@@ -1,10 +1,10 @@
 /** The compiled program as it is probed: its own guards and handlers over the temporary store, and nothing that asks another service. */
 import { pathToFileURL } from "node:url";
 import type { Program } from "../../runtime/abi/call.js";
-import type { PipelineRetrieve, QueryPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import { missingNames, type Env } from "../../runtime/abi/references.js";
 import type { AdapterModule } from "../../runtime/adapters/adapter.js";
 import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
+import { alone } from "../../runtime/twin/alone.js";
 import type { Plans } from "../ir.js";
 import { programOf } from "../program.js";
 import { EMBEDDED, fileOf } from "./store.js";
@@ -32,44 +32,4 @@ export function probeProgram(plans: Plans, folder: string, adapter: AdapterModul
     tools: Object.fromEntries(Object.entries(plans.tools).map(([name, plan]) => [name, alone(plan)])),
   }, { base: pathToFileURL(`${folder}/`) });
   return { ...program, adapters: { [backend]: async () => ({ adapter }) } };
-}
-
-/** A plan that asks no other service and reads no part of a store by its address. */
-export function alone(plan: ToolPlan): ToolPlan {
-  switch (plan.kind) {
-    case "search":
-    case "scroll": {
-      const { rerank: _, route: __, query, ...rest } = plan;
-      return { ...rest, bind: withoutRoutes(rest.bind), ...(query === undefined ? {} : { query: unexpanded(query) }) };
-    }
-    case "pipeline": {
-      const { rerank: _, retrieve, ...rest } = plan;
-      const { route: __, query, ...read } = retrieve;
-      const made: PipelineRetrieve = { ...read, bind: withoutRoutes(read.bind), ...(query === undefined ? {} : { query: unexpanded(query) }) };
-      return { ...rest, retrieve: made };
-    }
-    case "lookup":
-    case "count": {
-      const { route: _, ...rest } = plan;
-      return { ...rest, bind: withoutRoutes(rest.bind) };
-    }
-    case "meta": {
-      const { route: _, ...rest } = plan;
-      return rest;
-    }
-    default:
-      return plan satisfies never;
-  }
-}
-
-function unexpanded({ expand: _, ...query }: QueryPlan): QueryPlan {
-  return query;
-}
-
-function withoutRoutes(bind: PipelineRetrieve["bind"]): PipelineRetrieve["bind"] {
-  return bind.map(({ resolve, ...binding }) => {
-    if (resolve === undefined) return binding;
-    const { route: _, ...rest } = resolve;
-    return { ...binding, resolve: rest };
-  });
 }

@@ -1,14 +1,12 @@
 /** Reads what a twin is made of: the schema exports and scenarios that the command line names. */
 import { resolve } from "node:path";
+import { readTwin, twinText, type TwinData } from "../../runtime/twin/rows.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { readCatalog, type Compiled } from "../compile.js";
 import { readScenarios, type Scenario } from "../eval/scenarios.js";
 import { printDiagnostics, wantsColor } from "../printers/print.js";
 import { readExport, type SchemaExport } from "../schema/export.js";
-import { readFaults, type Fault } from "./faults.js";
-import { twinEnv, twinProgram } from "./program.js";
-import { twinStore } from "./rows.js";
-import type { Program } from "../../runtime/abi/call.js";
+import { madeUpValues, twinStore } from "./rows.js";
 import type { Env } from "../../runtime/abi/references.js";
 
 /** Read when --schema names none and it is there. */
@@ -20,7 +18,7 @@ export interface TwinParts {
 }
 
 /** @throws UsageError for a file or a number that cannot be used */
-export async function readTwinParts({ options }: Invocation, io: Io): Promise<TwinParts> {
+export async function readTwinParts({ options }: Pick<Invocation, "options">, io: Io): Promise<TwinParts> {
   const seed = Number(options["seed"] ?? 1);
   if (!Number.isSafeInteger(seed)) throw new UsageError(`--seed is a whole number, not '${String(options["seed"])}'`);
   const named = typeof options["schema"] === "string" ? options["schema"].split(",").map((file) => file.trim()).filter((file) => file !== "") : null;
@@ -36,22 +34,28 @@ export async function readTwinParts({ options }: Invocation, io: Io): Promise<Tw
   return { schemas, seed };
 }
 
-/** The twin of one catalog, with the values of its references; null after the problems of its scenarios were printed. */
-export async function openTwin(compiled: Compiled, { base, env, shown, skill }: { readonly base: URL; readonly env: Env; readonly shown: string; readonly skill?: Program["skill"] }, parts: TwinParts, { options }: Invocation, io: Io): Promise<{ readonly program: Program; readonly env: Env } | null> {
-  const { plans, checked } = compiled;
-  const tools = Object.keys(plans.tools);
-  const scenarios = await openScenarios(options["scenarios"], tools, shown, io);
-  if (scenarios === null) return null;
-  const values = twinEnv(plans, env);
-  const store = twinStore({ plans, catalog: checked, env: values, schemas: parts.schemas, scenarios, seed: parts.seed });
-  return { program: twinProgram(plans, { base, skill, store, faults: faultsOf(options["fault"], tools), seed: parts.seed }), env: values };
+/** What the twin of a catalog is made from. */
+export interface TwinInput {
+  readonly compiled: Compiled;
+  /** Values that the user gave. */
+  readonly env: Env;
+  /** The catalog as the user wrote it. */
+  readonly shown: string;
+  readonly parts: TwinParts;
 }
 
-function faultsOf(text: unknown, tools: readonly string[]): readonly Fault[] {
-  if (typeof text !== "string") return [];
-  const faults = readFaults(text, tools);
-  if ("problem" in faults) throw new UsageError(`--fault: ${faults.problem}`);
-  return faults;
+/** The text of a twin's rows; null after the problems of its scenarios were printed. */
+export async function twinRowsText({ compiled: { plans, checked }, env, shown, parts: { schemas, seed } }: TwinInput, scenariosFile: unknown, io: Io): Promise<string | null> {
+  const scenarios = await openScenarios(scenariosFile, Object.keys(plans.tools), shown, io);
+  if (scenarios === null) return null;
+  const values = madeUpValues(plans, env);
+  return twinText({ seed, values, store: twinStore({ plans, catalog: checked, env: new Map([...env, ...values]), schemas, scenarios, seed }) });
+}
+
+/** The rows of a twin that is served from memory, read as those of one that was built. */
+export async function openTwin(input: TwinInput, scenariosFile: unknown, io: Io): Promise<TwinData | null> {
+  const text = await twinRowsText(input, scenariosFile, io);
+  return text === null ? null : readTwin(text, input.shown);
 }
 
 async function openScenarios(file: unknown, tools: readonly string[], catalog: string, io: Io): Promise<readonly Scenario[] | null> {

@@ -4,28 +4,16 @@
  */
 import type { Row } from "../../runtime/abi/filter.js";
 import type { Binding, ToolPlan } from "../../runtime/abi/plan.js";
-import { fill, type Env } from "../../runtime/abi/references.js";
+import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
+import { createRandom, type Random } from "../../runtime/twin/random.js";
+import type { TwinCollection, TwinRow, TwinStore } from "../../runtime/twin/rows.js";
 import { conjunctsOf } from "../diff/implication.js";
 import type { Scenario } from "../eval/scenarios.js";
 import type { Plans, Resolved } from "../ir.js";
 import { filterValues, withPath } from "../isolation/values.js";
 import type { SchemaExport, SchemaField } from "../schema/export.js";
 import { usesOf } from "../schema/uses.js";
-import { createRandom, fieldValue, type Random } from "./values.js";
-
-/** A row, and the text that searches compare: that of its fields, and the words of the scenario that it is for. */
-export interface TwinRow {
-  readonly row: Row;
-  readonly text: string;
-}
-
-export interface TwinCollection {
-  readonly fields: readonly SchemaField[];
-  readonly rows: readonly TwinRow[];
-}
-
-/** By connection and collection. */
-export type TwinStore = ReadonlyMap<string, ReadonlyMap<string, TwinCollection>>;
+import { fieldValue } from "./values.js";
 
 export interface TwinSource {
   readonly plans: Plans;
@@ -49,6 +37,11 @@ interface Overlay {
   readonly count: number;
   readonly ids: readonly (string | number)[];
   readonly text: string;
+}
+
+/** Values for the references of guards that nobody gave a value: a twin needs none of its user. */
+export function madeUpValues({ tools }: Plans, env: Env): ReadonlyMap<string, string> {
+  return new Map(Object.values(tools).flatMap((plan) => missingNames(plan, env)).map((name) => [name, `twin-value-of-${name}`]));
 }
 
 export function twinStore(source: TwinSource): TwinStore {

@@ -1,20 +1,6 @@
 /** Made-up values for fields, the same for the same seed. Pure. */
-import { sha256Hex } from "../../runtime/abi/fingerprint.js";
+import type { Random } from "../../runtime/twin/random.js";
 import type { SchemaField } from "../schema/export.js";
-
-/** The next number of a sequence, 0 ≤ n < 1. */
-export type Random = () => number;
-
-/** A sequence that its seed decides (mulberry32). */
-export function createRandom(seed: string): Random {
-  let state = parseInt(sha256Hex(seed).slice(0, 8), 16);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const DAY_MS = 86_400_000;
 /** 2020-01-01; dates lie in the six years after it. */

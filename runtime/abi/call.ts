@@ -187,6 +187,8 @@ export interface Program {
   readonly adapters: { readonly [backend: string]: () => Promise<{ readonly adapter: AdapterModule }> };
   /** Routes of the trace service; `null` when it was left out of the build, absent for the runtime's own. */
   readonly trace?: (() => Promise<{ readonly routes: TraceRoutes }>) | null;
+  /** Its rows are made up: no store is opened, and no compiled package is needed. */
+  readonly isTwin?: true;
   /** Folder of the catalog, as a file URL; relative paths in connections are resolved against it. */
   readonly base: URL;
 }

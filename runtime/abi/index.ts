@@ -3,6 +3,8 @@
  * name here is a promise to files that users have committed. Nothing inside this repository imports it.
  */
 export { serve, serveProjects } from "../serve/main.js";
+export { serveTwin, serveTwins } from "../serve/twin.js";
+export type { PrintedTwin } from "../serve/twin.js";
 export { serveTrace } from "../serve/trace-entry.js";
 export type { TraceOperations } from "../serve/trace-entry.js";
 export { bind } from "../call/steps/bind.js";

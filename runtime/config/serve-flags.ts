@@ -35,6 +35,11 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: "default-project", value: "NAME", help: "of several catalogs, the one for callers whose claims name none (default: the first)" },
 ];
 
+/** Flags that a twin has beside those of a server. */
+export const TWIN_FLAGS: readonly Flag[] = [
+  { name: "fault", value: "CODE:TOOL:RATE,…", help: "let a share of the twin's calls fail: timeout, backend_unreachable, embedding_error or schema_drift" },
+];
+
 /** What can be nothing but an address: a port, a name or address with one, or an IP address. Not a file's name. */
 function isAddress(word: string): boolean {
   return /^\d+$/.test(word) || /^(\[[^\]]*\]|[^:/\\]*):[^:/\\]*$/.test(word) || /^\[[^\]]*\]$/.test(word) || /^\d+(\.\d+){3}$/.test(word) || word === "localhost";

@@ -1,5 +1,5 @@
 /** The flags of a server, read and checked; nothing is started for a command line that is not understood whole. */
-import { flagLabel, readFlagWords, type FlagValue } from "./flags.js";
+import { flagLabel, readFlagWords, type Flag, type FlagValue } from "./flags.js";
 import { SERVE_FLAGS } from "./serve-flags.js";
 import type { AuditFlags } from "../observe/audit/settings.js";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../observe/log.js";
@@ -52,11 +52,12 @@ export interface TraceOption {
 export type FlagValues = { readonly [name: string]: FlagValue };
 
 /**
- * Reads the arguments of `node out/server.js`. `null` when help was asked for.
+ * Reads the arguments of `node out/server.js`; `more` are flags that this server has beside those of all. `null` when
+ * help was asked for.
  * @throws StartError for anything that is not a flag of a server.
  */
-export function readFlags(argv: readonly string[]): FlagValues | null {
-  const read = readFlagWords(argv, SERVE_FLAGS);
+export function readFlags(argv: readonly string[], more: readonly Flag[] = []): FlagValues | null {
+  const read = readFlagWords(argv, [...SERVE_FLAGS, ...more]);
   if (read.kind === "help") return null;
   if (read.kind === "problem") throw new StartError(read.message);
   const [stray] = read.args;
@@ -137,8 +138,8 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
 }
 
 /** `node out/server.js --help`. */
-export function flagsHelp(): string {
-  const rows = SERVE_FLAGS.filter((flag) => flag.needsCompiler !== true).map((flag) => {
+export function flagsHelp(more: readonly Flag[] = []): string {
+  const rows = [...SERVE_FLAGS, ...more].filter((flag) => flag.needsCompiler !== true).map((flag) => {
     return `  ${flagLabel(flag).padEnd(28)}${flag.help}`;
   });
   return ["Serve the compiled catalog over stdio, or over HTTP with --http.", "", "Usage: node server.js [OPTIONS]", "", "Options:", ...rows, `  ${"--help".padEnd(28)}show this and exit`, ""].join("\n");

@@ -24,7 +24,9 @@ import { EXIT, StartError } from "../config/exit.js";
 import { authOptionsOf, createAuth } from "./authentication.js";
 import { endProcess, outputFailure, processIo, type ServeIo } from "./io.js";
 import { ReloadableCatalogs, type ProgramSource } from "./reloadable-catalogs.js";
-import { flagsHelp, readFlags, serveOptions, type ServeOptions } from "../config/serve-options.js";
+import type { Env } from "../abi/references.js";
+import type { Flag } from "../config/flags.js";
+import { flagsHelp, readFlags, serveOptions, type FlagValues, type ServeOptions } from "../config/serve-options.js";
 import { createObservability, type Observability } from "./observability.js";
 import { routingOf, servedProjects } from "./projects.js";
 import { warnOfAuthoring, warnOfNodeEnvFile, warnOfStart } from "./start-warnings.js";
@@ -44,12 +46,19 @@ export async function serveProjects(projects: readonly Project[], argv: readonly
   endProcess(await run(projects, argv, io));
 }
 
+/** What happens to printed programs before they are served. */
+export interface Preparation {
+  /** Flags beside those of every server. */
+  readonly flags: readonly Flag[];
+  prepare(flags: FlagValues, env: Env): Promise<{ readonly projects: readonly Project[]; readonly env: Env }>;
+}
+
 /** `serveProjects` for a given world; the exit code is returned. Never throws. */
-export async function run(projects: readonly Project[], argv: readonly string[], io: ServeIo): Promise<number> {
+export async function run(projects: readonly Project[], argv: readonly string[], io: ServeIo, preparation: Preparation | null = null): Promise<number> {
   try {
-    const flags = readFlags(argv);
+    const flags = readFlags(argv, preparation?.flags);
     if (flags === null) {
-      io.print(flagsHelp());
+      io.print(flagsHelp(preparation?.flags));
       return EXIT.OK;
     }
     const options = serveOptions(flags);
@@ -60,7 +69,9 @@ export async function run(projects: readonly Project[], argv: readonly string[],
     warnOfNodeEnvFile(argv, values, io.environment, log);
     for (const { program } of projects) warnOfAuthoring(program, log);
     await log.flush();
-    return await serveWith(projects, options, options.embedded ? withEnvironment(values, io.environment) : values, io);
+    const env = options.embedded ? withEnvironment(values, io.environment) : values;
+    const prepared = preparation === null ? { projects, env } : await preparation.prepare(flags, env);
+    return await serveWith(prepared.projects, options, prepared.env, io);
   } catch (error) {
     return startFailure(error, { write: io.note });
   }
@@ -92,6 +103,7 @@ export function startFailure(error: unknown, stderr: { write(text: string): unkn
  */
 export async function serveWith(projects: readonly Project[], options: ServeOptions, env: ReadonlyMap<string, string>, io: ServeIo, source?: ProgramSource): Promise<number> {
   const routing = routingOf(projects, options.defaultProject, options.auth?.routeByClaim ?? null);
+  if (projects.some(({ program }) => program.isTwin === true)) io.note("a twin is served: every row is made up\n");
   await loadNativeModules(projects);
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   // Every line is one JSON object, also when a package warns.
@@ -142,7 +154,8 @@ function scrubbed(error: unknown, projects: readonly Project[], env: ReadonlyMap
 
 async function loadNativeModules(projects: readonly Project[]): Promise<void> {
   try {
-    await checkNativeModules(projects.flatMap(({ program }) => Object.values(program.connections).map(({ backend }) => backend)));
+    const stores = projects.filter(({ program }) => program.isTwin !== true).flatMap(({ program }) => Object.values(program.connections));
+    await checkNativeModules(stores.map(({ backend }) => backend));
   } catch (error) {
     throw isBackendError(error) ? new StartError(error.message) : error;
   }
@@ -171,7 +184,7 @@ async function runStdio({ projects, start, routing, name, options, log, io }: Se
     toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: io.note,
     explain(error) {
-      if (isToolError(error)) return error.message;
+      if (isToolError(error) || error instanceof StartError) return error.message;
       log.error("reload failed", { error });
       return null;
     },

@@ -115,6 +115,10 @@ export const RULES: readonly Rule[] = [
     because: "a client library: it reads answers of a server and imports no part of it",
   },
   {
+    files: "runtime/twin/**", room: 2, may: [ABI, "runtime/call/handlers.ts", "runtime/adapters/{adapter,descriptors}.ts", "runtime/embed/{descriptors,embedder,table}.ts"], packages: ["zod"],
+    because: "a compiled program over made-up rows; it opens no store and knows no transport",
+  },
+  {
     files: "runtime/serve/**", room: 2, may: ["runtime/**"], packages: ["zod", "smol-toml"],
     because: "composition of the runtime; nothing in it knows the generator",
   },
@@ -202,8 +206,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/twin/**", room: 2,
-    may: [ABI, SHARED, "generator/{compile,program}.ts", "generator/cli/command.ts", "generator/diff/implication.ts", "generator/eval/scenarios.ts", "generator/isolation/{program,values}.ts", "generator/printers/print.ts", "generator/schema/{export,uses}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts"], packages: [],
-    because: "a twin is the compiled program over made-up rows; it opens no store",
+    may: [ABI, SHARED, "generator/compile.ts", "generator/cli/command.ts", "generator/diff/implication.ts", "generator/eval/scenarios.ts", "generator/isolation/values.ts", "generator/printers/print.ts", "generator/schema/{export,uses}.ts", "runtime/twin/{random,rows}.ts"], packages: [],
+    because: "makes the rows of a twin; what reads them is runtime/twin",
   },
   {
     files: "generator/recall/**", room: 2, may: [ABI, SHARED, "runtime/call/**"], mayTypes: ["generator/compile.ts", "runtime/adapters/adapter.ts"], packages: [],
@@ -215,13 +219,13 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/isolation/**", room: 2,
-    may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: [],
+    may: [ABI, SHARED, "generator/program.ts", "generator/load/writer.ts", "generator/proof/{written,stock-yaml}.ts", "runtime/adapters/*.ts", DESCRIPTORS, "runtime/embed/*.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts", "runtime/twin/alone.ts"], packages: [],
     because: "the probe calls a compiled program as a client would, and takes what it demands from the proof's reading of the catalog",
   },
   {
     files: "generator/build/**", room: 2,
     may: [ABI, SHARED, "generator/cli/{command,package}.ts", "generator/edit/unified-diff.ts"], mayTypes: ["generator/{5-emit,proof}/**"],
-    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof}/**", "generator/recall/certificate.ts", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
+    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof,twin}/**", "generator/recall/certificate.ts", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
     packages: [],
     because: "what a build writes, without what it says; its heavy parts load when they are needed",
   },

@@ -6,15 +6,16 @@ import { join } from "node:path";
 import { compile } from "../../generator/compile.js";
 import { readScenarios, type Scenario } from "../../generator/eval/scenarios.js";
 import { programOf } from "../../generator/program.js";
-import { readFaults, type Fault } from "../../generator/twin/faults.js";
-import { twinEnv, twinProgram } from "../../generator/twin/program.js";
-import { twinStore } from "../../generator/twin/rows.js";
+import { madeUpValues, twinStore } from "../../generator/twin/rows.js";
 import type { Engine, Envelope, Principal, Program } from "../../runtime/abi/call.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { dispatch } from "../../runtime/mcp/dispatch.js";
 import { createMcpServer, type Peer } from "../../runtime/mcp/server.js";
 import { VERSIONS, type ProtocolVersion } from "../../runtime/mcp/versions.js";
 import { createLog } from "../../runtime/observe/log.js";
+import { readFaults, type Fault } from "../../runtime/twin/faults.js";
+import { twinEnv, twinProgram } from "../../runtime/twin/program.js";
+import { readTwin, twinText } from "../../runtime/twin/rows.js";
 import { loadMovies } from "../e2e/quickstart.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -34,9 +35,10 @@ interface TwinOf { readonly scenarios?: readonly Scenario[]; readonly faults?: r
 
 function twinOf(text: string, { scenarios = [], faults = [], seed = 1, env: given = new Map() }: TwinOf = {}): { readonly program: Program; readonly env: ReadonlyMap<string, string> } {
   const { plans, checked } = compiled(text);
-  const env = twinEnv(plans, given);
-  const store = twinStore({ plans, catalog: checked, env, schemas: new Map(), scenarios, seed });
-  return { program: twinProgram(plans, { base: BASE, store, faults, seed }), env };
+  const values = madeUpValues(plans, given);
+  const store = twinStore({ plans, catalog: checked, env: new Map([...given, ...values]), schemas: new Map(), scenarios, seed });
+  const data = readTwin(twinText({ seed, values, store }), "rows.json");
+  return { program: twinProgram(programOf(plans, { base: BASE }), data, faults), env: twinEnv(data, given) };
 }
 
 function engineOf({ program, env }: ReturnType<typeof twinOf>): Engine {
@@ -205,7 +207,7 @@ test("values of a schema export are in the rows, and a file that is none is refu
   const field = { null_rate: 0, provenance: "native" as const, nullable: false, indexed: false, examples: [] };
   const collection = { name: "movies", sampled_n: 9, introspection: "typed" as const, vector: { sparse: true, dim: 4 }, native: null, fields: [{ ...field, path: "director", dtype: "keyword" as const, enum: ["Ann", "Bob"] }, { ...field, path: "title", dtype: "keyword" as const, enum: null }] };
   const store = twinStore({ plans, catalog: checked, env: new Map(), schemas: new Map([["movies", { connection: "movies", backend: "sqlite", redacted: false, collections: [collection] }]]), scenarios: [], seed: 1 });
-  const engine = createEngine(twinProgram(plans, { base: BASE, store, faults: [], seed: 1 }), { env: new Map() });
+  const engine = createEngine(twinProgram(programOf(plans, { base: BASE }), { seed: 1, values: new Map(), store }, []), { env: new Map() });
   const { rows } = await call(engine, "list_movies", { director: "Ann", limit: 50 });
   assert.ok(rows.length > 3 && rows.every(({ director, title }) => director === "Ann" && /^title \d+$/.test(String(title))));
 });

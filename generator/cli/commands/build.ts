@@ -4,11 +4,13 @@ import { projectName } from "../../../runtime/abi/projects.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
 import { judgeRecall, readCertificates } from "../../build/certificates.js";
 import { findsPackage } from "../../build/find-package.js";
+import { checkBeside, checkText, reportOf, writeBeside, type FolderReport, type Folders, type Written } from "../../build/beside.js";
 import { outputFolder, readOrder, type Built, type Catalog, type Order } from "../../build/order.js";
 import { judgeOutput } from "../../build/judge-output.js";
-import { checkPython, makePython, writePython, type PythonPackage, type PythonReport } from "../../build/python-output.js";
+import { makePython } from "../../build/python-output.js";
 import { digestsOf, openRecords, type Records } from "../../build/records.js";
 import type { Skill } from "../../build/skill-output.js";
+import { makeTwin } from "../../build/twin-output.js";
 import type { CommandModule, Io } from "../command.js";
 import { UsageError } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -36,7 +38,9 @@ interface Report {
   /** What the plans in the output folder do not show, with `--check`. */
   readonly unproven: readonly Pick<Unproven, "path" | "tool" | "branch" | "guard">[];
   /** The Python package, with `--python`. */
-  readonly python?: PythonReport;
+  readonly python?: FolderReport;
+  /** The twin, with `--twin`. */
+  readonly twin?: FolderReport;
   readonly duration_ms: number;
 }
 
@@ -45,9 +49,8 @@ function printReport(report: Report, order: Order, io: Io): void {
 }
 
 /** What a build makes beside its output folder. */
-interface Beside {
+interface Beside extends Folders {
   readonly skill: Skill | null;
-  readonly python: PythonPackage | null;
 }
 
 const count = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? "" : "s"}`;
@@ -106,8 +109,8 @@ class Build {
       const path = resolve(io.cwd, shown);
       return { shown, path, isInstalled: await findPackages(io.host, [dirname(path), packageRoot]) };
     }));
-    // The record of a build knows nothing of a skill or a Python package.
-    if (order.emit === "ir" || order.check || order.skill !== null || order.python !== null) return this.#compile(catalogs, null);
+    // The record of a build knows nothing of a skill, a Python package or a twin.
+    if (order.emit === "ir" || order.check || order.skill !== null || order.python !== null || order.twin !== null) return this.#compile(catalogs, null);
 
     const records = await openRecords(order, catalogs, OPTIONAL_PACKAGES, io);
     const before = order.typecheck || records === null ? null : await records.find();
@@ -129,7 +132,7 @@ class Build {
     if (order.emit === "ir") return this.#printPlans(built);
     const out = await outputFolder(order, catalogs, io);
     const { printFiles } = await import("../../build/print-files.js");
-    const { files, plans, unproven } = await printFiles(built, out, order.trace, io.host);
+    const { files, plans, unproven } = await printFiles(built, out, { trace: order.trace }, io.host);
     if (unproven.length > 0) {
       await this.#reportUnproven(unproven, plans, built);
       return this.#end(EXIT.USAGE);
@@ -138,7 +141,14 @@ class Build {
     const skill = await this.#makeSkill(out, built);
     if (skill === "refused") return this.#end(EXIT.USAGE);
     const python = order.python === null ? null : await makePython(order.python, out, built, catalogs, io);
-    const beside: Beside = { skill, python };
+    const twin = order.twin === null ? null : await makeTwin(order.twin.folder, order.twin.options, out, built, catalogs, io);
+    if (order.twin !== null && twin === null) return this.#end(EXIT.USAGE);
+    if (twin !== null && twin.printed.unproven.length > 0) {
+      await this.#reportUnproven(twin.printed.unproven, twin.printed.plans, built);
+      return this.#end(EXIT.USAGE);
+    }
+    if (twin !== null && order.typecheck) await typecheckFiles(twin.printed.files);
+    const beside: Beside = { skill, python, twin };
     return order.check ? this.#check(out, files, plans, beside) : this.#write(out, files, order.emit, built, records, beside);
   }
 
@@ -194,16 +204,17 @@ class Build {
     }
   }
 
-  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], { skill, python }: Beside): Promise<number> {
+  async #check(out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], beside: Beside): Promise<number> {
     const { order, io } = this;
+    const { skill, twin } = beside;
     const judged = await judgeOutput(io.host, out, files, plans);
     const { foreign, unproven } = judged;
     const ofSkill = skill === null ? "" : (await import("../../build/skill-output.js")).skillDrift(skill);
     const drift = skill === null || ofSkill === "" ? judged.drift : new Map([...judged.drift, [`${skill.shown}/SKILL.md`, ofSkill]]);
     const isSame = judged.isSame && ofSkill === "";
-    const package_ = python === null ? null : await this.#checkPython(python);
+    const folders = await checkBeside(beside, io);
     // It costs seconds, and an output that differs has to be made anew and checked again anyway.
-    if (isSame && !order.typecheck) await typecheckFiles(files);
+    if (isSame && !order.typecheck) for (const made of [files, twin?.printed.files ?? []]) await typecheckFiles(new Map(made));
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
       for (const { path, tool, branch, guard } of unproven) io.stderr.write(`${order.out}/${path}: ${tool === null ? "" : `${tool}, `}${branch}: does not show that ${guard} always applies\n`);
@@ -211,56 +222,50 @@ class Build {
       if (drift.size > 0) io.stderr.write(`${order.out} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run: toolsrv build ${order.catalogs.join(" ")} --out ${order.out}${skill === null ? "" : ` --skill ${skill.shown}`}\n`);
       if (isSame) io.stderr.write(`${order.out} is up to date with ${order.catalogs.join(", ")}\n`);
     }
-    const isPackageSame = package_ === null || (package_.drift.length === 0 && package_.foreign.length === 0);
-    return this.#end(isSame && isPackageSame ? EXIT.OK : EXIT.FINDINGS, {
-      drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })), ...(package_ === null ? {} : { python: package_ }),
+    for (const folder of order.json ? [] : folders) {
+      const { diffs, notes } = checkText(folder, order.catalogs.join(", "));
+      io.stdout.write(diffs);
+      io.stderr.write(notes);
+    }
+    const isAllSame = isSame && folders.every((folder) => folder.drift.size === 0 && folder.foreign.length === 0);
+    return this.#end(isAllSame ? EXIT.OK : EXIT.FINDINGS, {
+      drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })),
+      ...Object.fromEntries(folders.map((folder) => [folder.flag.slice(2), reportOf(folder)])),
     });
   }
 
-  async #checkPython(python: PythonPackage): Promise<PythonReport> {
+  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, beside: Beside): Promise<number> {
     const { order, io } = this;
-    const { drift, foreign } = await checkPython(python, io.host);
-    if (!order.json) {
-      io.stdout.write([...drift.values()].join(""));
-      for (const path of foreign) io.stderr.write(`${python.shown}/${path}: not of this build, but imports of the package can reach it; remove it\n`);
-      if (drift.size > 0) io.stderr.write(`${python.shown} is out of date: ${count(drift.size, "file")} ${drift.size === 1 ? "differs" : "differ"}; run the build with --python ${python.shown}\n`);
-      if (drift.size === 0 && foreign.length === 0) io.stderr.write(`${python.shown} is up to date with ${order.catalogs.join(", ")}\n`);
-    }
-    return { out: python.shown, files: [], drift: [...drift.keys()], foreign };
-  }
-
-  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, { skill, python }: Beside): Promise<number> {
-    const { order, io } = this;
-    const package_ = python === null ? null : await writePython(python, io.host, io.signal);
-    if (package_ !== null && "refused" in package_) return this.#refuse(refusalText(package_, python?.shown ?? "", "--python"));
+    const folders = await writeBeside(beside, emission, io);
+    if ("refused" in folders) return this.#refuse(refusalText(folders, folders.shown, folders.flag));
     const { writeToDisk } = await import("../../5-emit/write.js");
     const written = await writeToDisk(io.host, out, files, emission, io.signal);
     if ("refused" in written) return this.#refuse(refusalText(written, order.out, "--out"));
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
-    if (skill !== null) {
-      const action = await (await import("../../build/skill-output.js")).writeSkill(skill, io);
-      if (!order.json) io.stdout.write(`${action.padEnd(9)} ${skill.shown}/SKILL.md\n`);
+    if (beside.skill !== null) {
+      const action = await (await import("../../build/skill-output.js")).writeSkill(beside.skill, io);
+      if (!order.json) io.stdout.write(`${action.padEnd(9)} ${beside.skill.shown}/SKILL.md\n`);
     }
     await records?.keep({ tools, files: digestsOf(written), diagnostics: this.#diagnostics });
-    return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools, package_ === null || python === null ? null : { out: python.shown, files: package_, drift: [], foreign: [] });
+    return this.#finish(out, written.map(({ path, action }) => ({ path, action })), tools, folders);
   }
 
-  async #finish(out: string, files: readonly FileReport[], tools: number, python: PythonReport | null = null): Promise<number> {
+  async #finish(out: string, files: readonly FileReport[], tools: number, folders: Written = {}): Promise<number> {
     const { order, io } = this;
     const { foreignModules } = await import("../../5-emit/foreign.js");
     // Where only JavaScript was written, its TypeScript may be there from another run.
     const foreign = await foreignModules(io.host, out, files.map(({ path }) => path.replace(/\.js(?:\.map)?$/, ".ts")));
     if (!order.json) {
       for (const path of foreign) io.stderr.write(`toolsrv build: ${order.out}/${path} is not of this build, but imports of ${order.out}/ can reach it; --check will fail until it is removed\n`);
-      for (const { path, action } of files) io.stdout.write(`${action.padEnd(9)} ${order.out}/${path}\n`);
-      for (const { path, action } of python?.files ?? []) io.stdout.write(`${action.padEnd(9)} ${python?.out}/${path}\n`);
+      const all = [{ out: order.out, files }, ...Object.values(folders)];
+      for (const folder of all) for (const { path, action } of folder.files) io.stdout.write(`${action.padEnd(9)} ${folder.out}/${path}\n`);
       if (!(await findsPackage(io.host, out))) io.stderr.write(`toolsrv build: the package 'toolsrv' is not found from ${order.out}, so its server cannot start there; install it in the project: npm install with the path of the toolsrv folder or tarball\n`);
-      const changed = [...files, ...(python?.files ?? [])].filter(({ action }) => action !== "unchanged").length;
+      const changed = all.flatMap((folder) => folder.files).filter(({ action }) => action !== "unchanged").length;
       const ms = Math.round(io.host.monotonic() - this.#startedMs);
       const state = changed === 0 ? "nothing changed" : `${count(changed, "file")} changed`;
       io.stdout.write(`built ${count(tools, "tool")} of ${order.catalogs.map((path) => basename(path)).join(", ")}: ${state}, ${ms} ms\n`);
     }
-    return this.#end(EXIT.OK, { files, foreign, ...(python === null ? {} : { python }) });
+    return this.#end(EXIT.OK, { files, foreign, ...folders });
   }
 }
 

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import type { Program } from "../../../runtime/abi/call.js";
 import { clashOf, projectName, type Project } from "../../../runtime/abi/projects.js";
 import type { ProgramSource } from "../../../runtime/serve/reloadable-catalogs.js";
+import type { Twin } from "../../../runtime/serve/twin.js";
 import { systemProblem } from "../../../runtime/base/system-error.js";
 import { judgeRecall, readCertificates } from "../../build/certificates.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled, type CompileOptions } from "../../compile.js";
@@ -46,7 +47,6 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     const printed: Printed = new Map();
     const { projects, env } = await load(invocation, io, printed);
     if (projects === null) return EXIT.USAGE;
-    if (invocation.options["twin"] === true) io.stderr.write("a twin is served: every row is made up\n");
     const source = options.watch ? await sourceOf(invocation, io, printed) : undefined;
     return await serveWith(projects, options, env, processIo(io.signal), source);
   } catch (error) {
@@ -113,20 +113,18 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
 /** The twins of the catalogs: compiled as anything is, but that no store, package or value of a reference need be there. */
 async function loadTwins(read: readonly SourceFile[], invocation: Invocation, env: ReadonlyMap<string, string>, io: Io, printed: Printed): Promise<Loaded> {
   if (invocation.options["enable-define"] === true) throw new UsageError("--twin has no store to describe; leave out --enable-define");
-  const { openTwin, readTwinParts } = await import("../../twin/open.js");
+  const [{ openTwin, readTwinParts }, { twinProjects }] = await Promise.all([import("../../twin/open.js"), import("../../../runtime/serve/twin.js")]);
   const parts = await readTwinParts(invocation, io);
   const compilations = together(read.map((catalog) => compile(catalog, { target: "describe" })));
   for (const [index, { diagnostics, source }] of compilations.entries()) print(diagnostics, source, read[index]?.text ?? null, io, printed);
-  const projects: Project[] = [];
-  const values = new Map(env);
+  const twins: Twin[] = [];
   for (const [index, { value }] of compilations.entries()) {
     const { path } = read[index] as SourceFile;
-    const twin = value === null ? null : await openTwin(value, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), env, shown: path, skill: await skillOf(value, io) }, parts, invocation, io);
-    if (twin === null) return { projects: null, env };
-    for (const [name, filled] of twin.env) values.set(name, filled);
-    projects.push({ name: projectName(path), program: twin.program });
+    const data = value === null ? null : await openTwin({ compiled: value, env, shown: path, parts }, invocation.options["scenarios"], io);
+    if (value === null || data === null) return { projects: null, env };
+    twins.push({ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), skill: await skillOf(value, io) }), data });
   }
-  return { projects, env: values };
+  return twinProjects(twins, invocation.options, env);
 }
 
 /** The agent skill as a build prints it; most catalogs ask for none, and load no templates. */

@@ -1,8 +1,8 @@
 /** Faults on request: the errors of a store or an embedder, for a share of a tool's calls, the same for the same seed. */
-import type { ToolCode, ToolHandler } from "../../runtime/abi/call.js";
-import { BackendError, toolError } from "../../runtime/abi/errors.js";
-import { nearestName } from "../../runtime/base/nearest.js";
-import { createRandom } from "./values.js";
+import type { ToolCode, ToolHandler } from "../abi/call.js";
+import { BackendError, toolError } from "../abi/errors.js";
+import { nearestName } from "../base/nearest.js";
+import { createRandom } from "./random.js";
 
 /** What can be asked for, as the code of the error that a caller then gets. */
 export const FAULT_CODES = ["timeout", "backend_unreachable", "embedding_error", "schema_drift"] as const;
@@ -15,8 +15,9 @@ export interface Fault {
   readonly rate: number;
 }
 
-/** `timeout:search_movies:0.1,…` as faults, or what is wrong with it. */
-export function readFaults(text: string, tools: readonly string[]): readonly Fault[] | { readonly problem: string } {
+/** `timeout:search_movies:0.1,…` as faults, or what is wrong with it; none where nothing was asked for. */
+export function readFaults(text: unknown, tools: readonly string[]): readonly Fault[] | { readonly problem: string } {
+  if (typeof text !== "string") return [];
   const faults: Fault[] = [];
   for (const part of text.split(",").map((one) => one.trim()).filter((one) => one !== "")) {
     const [code = "", tool = "", rate = "", ...rest] = part.split(":");

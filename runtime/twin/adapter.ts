@@ -1,10 +1,10 @@
 /** A store of made-up rows behind the interface of every backend: it refuses what the backend refuses. */
-import { BackendError } from "../../runtime/abi/errors.js";
-import { compareText, evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
-import type { BackendName } from "../../runtime/abi/plan.js";
-import type { Adapter, AdapterModule, SearchRequest } from "../../runtime/adapters/adapter.js";
-import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
-import type { Embedder } from "../../runtime/embed/embedder.js";
+import { BackendError } from "../abi/errors.js";
+import { compareText, evaluate, type Filter, type Row } from "../abi/filter.js";
+import type { BackendName } from "../abi/plan.js";
+import type { Adapter, AdapterModule, SearchRequest } from "../adapters/adapter.js";
+import { DESCRIPTORS } from "../adapters/descriptors.js";
+import type { Embedder } from "../embed/embedder.js";
 import type { TwinCollection, TwinStore } from "./rows.js";
 
 /** Setting of a connection that says which one it is. */
