@@ -35,9 +35,12 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: "default-project", value: "NAME", help: "of several catalogs, the one for callers whose claims name none (default: the first)" },
 ];
 
+/** The faults that a twin can have, as the codes of the errors that a caller then gets. */
+export const FAULT_CODES = ["timeout", "backend_unreachable", "embedding_error", "schema_drift", "rate_limited", "internal"] as const;
+
 /** Flags that a twin has beside those of a server. */
 export const TWIN_FLAGS: readonly Flag[] = [
-  { name: "fault", value: "CODE:TOOL:RATE,…", help: "let a share of the twin's calls fail: timeout, backend_unreachable, embedding_error or schema_drift" },
+  { name: "fault", value: "CODE:TOOL:RATE,…", help: `let a share of the twin's calls fail: ${FAULT_CODES.join(", ")}` },
 ];
 
 /** What can be nothing but an address: a port, a name or address with one, or an IP address. Not a file's name. */

@@ -2,11 +2,13 @@
 import type { ToolCode, ToolHandler } from "../abi/call.js";
 import { BackendError, toolError } from "../abi/errors.js";
 import { nearestName } from "../base/nearest.js";
+import { FAULT_CODES } from "../config/serve-flags.js";
 import { createRandom } from "./random.js";
 
-/** What can be asked for, as the code of the error that a caller then gets. */
-export const FAULT_CODES = ["timeout", "backend_unreachable", "embedding_error", "schema_drift"] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];
+
+/** What a caller that is limited by a fault waits for. */
+const RETRY_AFTER_S = 1;
 
 export interface Fault {
   readonly code: FaultCode;
@@ -60,6 +62,10 @@ function errorOf({ code, tool }: Fault, deadlineMs: number): Error {
       return toolError("embedding_error", { detail: "the embedding service does not answer (a fault that was asked for)" });
     case "schema_drift":
       return toolError("schema_drift", { detail: "stored values have another type (a fault that was asked for)" });
+    case "rate_limited":
+      return toolError("rate_limited", { detail: `rate limit: a fault that was asked for; try again in ${RETRY_AFTER_S} s` }, { retry_after_s: RETRY_AFTER_S });
+    case "internal":
+      return new Error(`a fault of ${tool} that was asked for`);
     default:
       return code satisfies never;
   }

@@ -214,7 +214,8 @@ class Build {
     const isSame = judged.isSame && ofSkill === "";
     const folders = await checkBeside(beside, io);
     // It costs seconds, and an output that differs has to be made anew and checked again anyway.
-    if (isSame && !order.typecheck) for (const made of [files, twin?.printed.files ?? []]) await typecheckFiles(new Map(made));
+    const isAllSame = isSame && folders.every((folder) => folder.drift.size === 0 && folder.foreign.length === 0);
+    if (isAllSame && !order.typecheck) for (const made of [files, twin?.printed.files ?? []]) await typecheckFiles(new Map(made));
     if (!order.json) {
       io.stdout.write([...drift.values()].join(""));
       for (const { path, tool, branch, guard } of unproven) io.stderr.write(`${order.out}/${path}: ${tool === null ? "" : `${tool}, `}${branch}: does not show that ${guard} always applies\n`);
@@ -227,7 +228,6 @@ class Build {
       io.stdout.write(diffs);
       io.stderr.write(notes);
     }
-    const isAllSame = isSame && folders.every((folder) => folder.drift.size === 0 && folder.foreign.length === 0);
     return this.#end(isAllSame ? EXIT.OK : EXIT.FINDINGS, {
       drift: [...drift.keys()], foreign, unproven: unproven.map(({ path, tool, branch, guard }) => ({ path, tool, branch, guard })),
       ...Object.fromEntries(folders.map((folder) => [folder.flag.slice(2), reportOf(folder)])),
