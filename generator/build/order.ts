@@ -1,6 +1,6 @@
 /**
- * What a build is asked to do: which catalogs, into which folder, in which form. This room makes the files of a build and
- * keeps its record; the command in cli/commands/build.ts reports and writes.
+ * What a build is asked to do: which catalogs, into which folder, in which form. This room makes the files of a build,
+ * writes and compares them, reports what it did, and keeps its record.
  */
 import { relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -25,6 +25,10 @@ const SERVED_TWIN: readonly OptionSpec[] = [
   ...TWIN_FLAGS,
 ];
 
+/** Flags of a server on stdio that is there to be reloaded. */
+const STDIO_FLAGS: readonly string[] = ["name", "env-file", "embedded", "meta-tools", "negotiate", "log-format", "log-level", "trace", "enable-define", "audit-log", "audit-sink", "audit-url"];
+const DEV_FLAGS: readonly OptionSpec[] = SERVE_FLAGS.filter(({ name }) => STDIO_FLAGS.includes(name));
+
 /** Every command that works, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -143,6 +147,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ["toolsrv serve tools.yaml", "toolsrv serve tools.yaml --http 127.0.0.1:8080 --auth none", "toolsrv serve tools.yaml --twin --fault timeout:search_articles:0.1"],
     graceful: true,
     load: () => import("./commands/serve.js"),
+  },
+  {
+    name: "dev",
+    summary: "Serve a catalog while you write it: rebuild, show what each edit changes, and rerun the evals that it touches",
+    args: [CATALOG, { name: "SCENARIOS.yaml", required: false }],
+    options: [{ name: "out", value: "DIR", help: "output directory of the builds (default out)" }, ...DEV_FLAGS],
+    examples: ["toolsrv dev tools.yaml", "toolsrv dev tools.yaml scenarios.yaml --env-file .env"],
+    graceful: true,
+    load: () => import("./commands/dev.js"),
   },
   {
     name: "explain",

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { readTwin, twinText, type TwinData } from "../../runtime/twin/rows.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
-import { readCatalog, type Compiled } from "../compile.js";
-import { readScenarios, type Scenario } from "../eval/scenarios.js";
-import { printDiagnostics, wantsColor } from "../printers/print.js";
+import type { Compiled } from "../compile.js";
+import { openScenarios } from "../eval/open-scenarios.js";
 import { readExport, type SchemaExport } from "../schema/export.js";
 import { madeUpValues, twinStore } from "./rows.js";
 import type { Env } from "../../runtime/abi/references.js";
@@ -46,7 +45,7 @@ export interface TwinInput {
 
 /** The text of a twin's rows; null after the problems of its scenarios were printed. */
 export async function twinRowsText({ compiled: { plans, checked }, env, shown, parts: { schemas, seed } }: TwinInput, scenariosFile: unknown, io: Io): Promise<string | null> {
-  const scenarios = await openScenarios(scenariosFile, Object.keys(plans.tools), shown, io);
+  const scenarios = typeof scenariosFile === "string" ? await openScenarios(scenariosFile, Object.keys(plans.tools), shown, io) : [];
   if (scenarios === null) return null;
   const values = madeUpValues(plans, env);
   return twinText({ seed, values, store: twinStore({ plans, catalog: checked, env: new Map([...env, ...values]), schemas, scenarios, seed }) });
@@ -56,12 +55,4 @@ export async function twinRowsText({ compiled: { plans, checked }, env, shown, p
 export async function openTwin(input: TwinInput, scenariosFile: unknown, io: Io): Promise<TwinData | null> {
   const text = await twinRowsText(input, scenariosFile, io);
   return text === null ? null : readTwin(text, input.shown);
-}
-
-async function openScenarios(file: unknown, tools: readonly string[], catalog: string, io: Io): Promise<readonly Scenario[] | null> {
-  if (typeof file !== "string") return [];
-  const read = await readCatalog(io.host, resolve(io.cwd, file), file);
-  const result = read.value === null ? { scenarios: null, diagnostics: read.diagnostics, source: null } : readScenarios(read.value, tools, catalog);
-  if (result.diagnostics.length > 0) io.stderr.write(printDiagnostics("text", result.diagnostics, { source: result.source, text: read.value?.text ?? null, color: wantsColor(io.stderr, io.env) }));
-  return result.scenarios;
 }

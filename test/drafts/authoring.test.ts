@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { PassThrough } from "node:stream";
-import { load } from "../../generator/cli/commands/serve.js";
+import { load } from "../../generator/serve/catalogs.js";
 import { AUTHORING_TOOLS } from "../../generator/drafts/authoring.js";
 import { withRecord } from "../../generator/drafts/drafts-file.js";
 import { stamp } from "../../generator/drafts/record.js";

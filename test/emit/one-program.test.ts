@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
 import { loadTemplates } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
-import { load } from "../../generator/cli/commands/serve.js";
+import { load } from "../../generator/serve/catalogs.js";
 import { openProgram } from "../../generator/cli/commands/test.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";

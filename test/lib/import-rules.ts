@@ -201,12 +201,12 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/eval/**", room: 2,
-    may: [ABI, SHARED, "generator/{connect,program}.ts", "generator/1-parse/{shape,schema-node,yaml}.ts", "generator/cli/{command,write-output}.ts", "generator/drafts/untrusted.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: ["yaml", "zod"],
+    may: [ABI, SHARED, "generator/{compile,connect,program}.ts", "generator/1-parse/{shape,schema-node,yaml}.ts", "generator/cli/{command,write-output}.ts", "generator/drafts/untrusted.ts", "generator/printers/print.ts", "runtime/call/**", "runtime/mcp/**", "runtime/observe/log.ts"], packages: ["yaml", "zod"],
     because: "scenarios run through the library's connection, and a model sees the list that the server sends",
   },
   {
     files: "generator/twin/**", room: 2,
-    may: [ABI, SHARED, "generator/compile.ts", "generator/cli/command.ts", "generator/diff/implication.ts", "generator/eval/scenarios.ts", "generator/isolation/values.ts", "generator/printers/print.ts", "generator/schema/{export,uses}.ts", "runtime/twin/{random,rows}.ts"], packages: [],
+    may: [ABI, SHARED, "generator/compile.ts", "generator/cli/command.ts", "generator/diff/implication.ts", "generator/eval/{open-scenarios,scenarios}.ts", "generator/isolation/values.ts", "generator/schema/{export,uses}.ts", "runtime/twin/{random,rows}.ts"], packages: [],
     because: "makes the rows of a twin; what reads them is runtime/twin",
   },
   {
@@ -224,10 +224,21 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/build/**", room: 2,
-    may: [ABI, SHARED, "generator/cli/{command,package}.ts", "generator/edit/unified-diff.ts"], mayTypes: ["generator/{5-emit,proof}/**"],
-    mayLater: ["generator/{compile,program}.ts", "generator/{5-emit,eval,explain,proof,twin}/**", "generator/recall/certificate.ts", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
+    may: [ABI, SHARED, "generator/cli/{command,exit,package}.ts", "generator/edit/unified-diff.ts"], mayTypes: ["generator/compile.ts", "generator/{5-emit,proof}/**"],
+    mayLater: ["generator/{compile,program,projects}.ts", "generator/{5-emit,eval,explain,printers,proof,twin}/**", "generator/3-check/packages.ts", "generator/recall/certificate.ts", "generator/1-parse/openapi.ts", "runtime/adapters/table.ts", "runtime/trace/api.gen.ts"],
     packages: [],
-    because: "what a build writes, without what it says; its heavy parts load when they are needed",
+    because: "what a build writes and says; its heavy parts load when they are needed",
+  },
+  {
+    files: "generator/serve/**", room: 2,
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/{compile,program,projects}.ts", "generator/build/certificates.ts", "generator/cli/{command,exit,package}.ts", "generator/drafts/*.ts", "generator/printers/print.ts"],
+    mayTypes: ["runtime/serve/*.ts"], mayLater: ["generator/5-emit/*.ts", "generator/twin/open.ts", "runtime/{config,serve}/**"], packages: [],
+    because: "compiles catalogs and hands them to the runtime, for the commands that serve",
+  },
+  {
+    files: "generator/dev/**", room: 2,
+    may: [ABI, SHARED, "generator/cli/{command,exit}.ts", "generator/build/{build,order}.ts", "generator/diff/*.ts", "generator/eval/*.ts"], mayTypes: ["generator/compile.ts", "generator/serve/*.ts"], packages: [],
+    because: "what happens beside serving after each edit: it puts other rooms in order and knows no command",
   },
   {
     files: "generator/reference/**", room: 2,
@@ -236,7 +247,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     files: "generator/cli/commands/**", room: 0,
-    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,connect,program,projects}.ts", "generator/{build,copy,diff,discover,drafts,edit,eval,explain,load,migrate,printers,schema}/**"],
+    may: [ABI, SHARED, "runtime/config/*.ts", "generator/cli/*.ts", "generator/{compile,connect,program,projects}.ts", "generator/{build,copy,dev,diff,discover,drafts,edit,eval,explain,load,migrate,printers,schema,serve}/**"],
     mayLater: ["generator/{5-emit,proof,isolation,recall,twin}/**", "generator/3-check/**", "generator/1-parse/openapi.ts", "generator/trace-cli/**", "runtime/**"],
     packages: [],
     because: "a command loads heavy parts by await import(), and no other command",

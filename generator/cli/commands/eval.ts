@@ -4,19 +4,17 @@ import { fileURLToPath } from "node:url";
 import { isBackendError } from "../../../runtime/abi/errors.js";
 import type { Row } from "../../../runtime/abi/filter.js";
 import type { Adapter } from "../../../runtime/adapters/adapter.js";
-import { readCatalog } from "../../compile.js";
-import { connectPlans, type Connection } from "../../connect.js";
+import type { Connection } from "../../connect.js";
 import { visible } from "../../drafts/untrusted.js";
 import { baselineText, changedTools, changeOf, readBaseline, withBaseline, type Baseline } from "../../eval/baseline.js";
+import { connectForEval } from "../../eval/connect.js";
 import { openModel } from "../../eval/open-model.js";
+import { openScenarios } from "../../eval/open-scenarios.js";
 import { refuseForeign, writeProposals } from "../../eval/propose-file.js";
 import { evalReport, junitText, tableText } from "../../eval/report.js";
 import { runScenarios } from "../../eval/run.js";
-import { readScenarios, type Scenario } from "../../eval/scenarios.js";
-import type { Plans } from "../../ir.js";
 import { createProgress } from "../../load/progress.js";
 import { openCatalog, type OpenedCatalog } from "../../printers/open-catalog.js";
-import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
 import { requireExperimental } from "../experimental.js";
@@ -38,7 +36,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
 
 async function evaluate(invocation: Invocation, opened: OpenedCatalog, io: Io): Promise<number> {
   const { args: [catalog = "", file = ""], options } = invocation;
-  const scenarios = await openScenarios(file, catalog, opened, io);
+  const scenarios = await openScenarios(file, Object.keys(opened.compiled.plans.tools), catalog, io);
   if (scenarios === null) return EXIT.USAGE;
   const { plans } = opened.compiled;
   const baselineFile = typeof options["baseline"] === "string" ? options["baseline"] : `${file.slice(0, file.length - extname(file).length)}.baseline.json`;
@@ -68,18 +66,6 @@ async function evaluate(invocation: Invocation, opened: OpenedCatalog, io: Io): 
   return report.failed > 0 || changed ? EXIT.FINDINGS : EXIT.OK;
 }
 
-async function openScenarios(file: string, catalog: string, { compiled }: OpenedCatalog, io: Io): Promise<readonly Scenario[] | null> {
-  const read = await readCatalog(io.host, resolve(io.cwd, file), file);
-  const color = wantsColor(io.stderr, io.env);
-  if (read.value === null) {
-    io.stderr.write(printDiagnostics("text", read.diagnostics, { source: null, text: null, color }));
-    return null;
-  }
-  const { scenarios, diagnostics, source } = readScenarios(read.value, Object.keys(compiled.plans.tools), catalog);
-  if (diagnostics.length > 0) io.stderr.write(printDiagnostics("text", diagnostics, { source, text: read.value.text, color }));
-  return scenarios;
-}
-
 /** Null where there is none yet; one that was named must be there. */
 async function openBaseline(file: string, isNeeded: boolean, io: Io): Promise<Baseline | null> {
   const bytes = await io.host.read(resolve(io.cwd, file));
@@ -90,14 +76,8 @@ async function openBaseline(file: string, isNeeded: boolean, io: Io): Promise<Ba
   return read;
 }
 
-/** The connection of an application, but for rate limits: five hundred scenarios are not five hundred requests of one caller. */
 function connectTo({ compiled: { plans }, base, env }: OpenedCatalog, io: Io): Promise<Connection> {
-  return connectPlans(withoutRateLimits(plans), { base, env, environment: io.env, now: () => io.host.monotonic() });
-}
-
-function withoutRateLimits(plans: Plans): Plans {
-  const { rate_limit: _, ...security } = plans.settings.security ?? {};
-  return { ...plans, settings: { ...plans.settings, ...(plans.settings.security === undefined ? {} : { security }) } };
+  return connectForEval(plans, { base, env, environment: io.env, now: () => io.host.monotonic() });
 }
 
 async function confusion({ options }: Invocation, { compiled: { plans: { definitions } } }: OpenedCatalog, io: Io): Promise<number> {
