@@ -7,15 +7,11 @@ import { pathToFileURL } from "node:url";
 import type { Program } from "../../runtime/abi/call.js";
 import { projectName, type Project } from "../../runtime/abi/projects.js";
 import type { Twin } from "../../runtime/serve/twin.js";
-import { systemProblem } from "../../runtime/base/system-error.js";
 import { judgeRecall, readCertificates } from "../build/certificates.js";
 import { compile, findPackages, readCatalog, readEnvFile, type Compilation, type Compiled, type CompileOptions } from "../compile.js";
 import type { Locatable } from "../diagnostics.js";
 import { authoringTools } from "../drafts/authoring.js";
-import { DraftsProblem } from "../drafts/drafts-file.js";
 import { compiledBase } from "../drafts/examine.js";
-import { expireDrafts } from "../drafts/store.js";
-import { visible } from "../drafts/untrusted.js";
 import type { Diagnostic, SourceFile } from "../ir.js";
 import { printDiagnostics, wantsColor } from "../printers/print.js";
 import { programOf } from "../program.js";
@@ -23,6 +19,7 @@ import { together } from "../projects.js";
 import { withEnvironment } from "../../runtime/config/env-file.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { packageRoot } from "../cli/package.js";
+import { expire } from "./expiry.js";
 
 /** The programs, or `null` after the errors of their catalogs were printed. */
 export interface Loaded {
@@ -105,18 +102,6 @@ function mayAuthor({ plans, checked }: Compiled, file: string, flag: boolean): b
   if ((!flag && authoring?.define_tool !== true) || hardening?.["disable_authoring"] === true) return false;
   if (checked.documentAcl !== null) throw new UsageError(`--enable-define: ${file} has security.document_acl, and who proposes tools learns of fields without it; serve it without --enable-define`);
   return true;
-}
-
-/** Old drafts expire. A drafts file that cannot be used is reported and keeps no catalog from being served. */
-async function expire({ host, cwd, stderr }: Io): Promise<void> {
-  try {
-    const count = await expireDrafts(host, cwd);
-    if (count > 0) stderr.write(`${count} draft${count === 1 ? "" : "s"} expired after 30 days\n`);
-  } catch (error) {
-    const problem = error instanceof DraftsProblem ? visible(error.message) : systemProblem(error);
-    if (problem === null) throw error;
-    stderr.write(`toolsrv serve: drafts: ${problem}\n`);
-  }
 }
 
 /** What was printed last about each file: a reload repeats no warning that has not changed. */

@@ -5,6 +5,7 @@ import type { ProgramSource } from "../../runtime/serve/reloadable-catalogs.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
 import { draftsPath } from "../drafts/store.js";
+import { keepExpiring } from "./expiry.js";
 import { load, type Loaded, type Printed } from "./catalogs.js";
 
 /** What happens beside the serving. */
@@ -28,6 +29,7 @@ export async function serveCatalogs(invocation: Invocation, io: Io, companion: C
   const { serveWith, startFailure } = await import("../../runtime/serve/main.js");
   const needless = ["schema", "scenarios", "seed", "fault"].find((name) => invocation.options[name] !== undefined);
   if (needless !== undefined && invocation.options["twin"] !== true) throw new UsageError(`--${needless} goes with --twin`);
+  let stopExpiring = (): void => undefined;
   try {
     const options = serveOptions(invocation.options);
     const printed: Printed = new Map();
@@ -35,12 +37,14 @@ export async function serveCatalogs(invocation: Invocation, io: Io, companion: C
     await companion?.onLoad(loaded);
     if (loaded.projects === null) return EXIT.USAGE;
     const source = options.watch ? await sourceOf(invocation, io, printed, companion) : undefined;
+    stopExpiring = keepExpiring(io);
     return await serveWith(loaded.projects, options, loaded.env, processIo(io.signal), source);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (error instanceof StartError && error.exitCode === EXIT.USAGE) throw new UsageError(error.message);
     return startFailure(error, io.stderr);
   } finally {
+    stopExpiring();
     await companion?.close();
   }
 }

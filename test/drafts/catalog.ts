@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { run } from "../../generator/cli/main.js";
 import { defineTool, type DefineResult, type Proposal } from "../../generator/drafts/define.js";
 import { baseOf, type Base } from "../../generator/drafts/examine.js";
-import { DRAFTS_FILE, type JsonMap } from "../../generator/drafts/record.js";
+import { readDrafts } from "../../generator/drafts/drafts-file.js";
+import { DRAFTS_FILE, type DraftRecord, type JsonMap } from "../../generator/drafts/record.js";
 import { nodeHost, type Host } from "../../generator/host.js";
 import { memoryIo } from "../lib/io.js";
 
@@ -86,6 +87,13 @@ export async function inProject(use: (project: Project) => Promise<void>, { cata
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The first draft of the project. */
+export function draftIn({ read }: Project): DraftRecord {
+  const [record] = readDrafts(read(DRAFTS_FILE), DRAFTS_FILE).records;
+  if (record === undefined) throw new Error("no draft");
+  return record;
 }
 
 export { DRAFTS_FILE };

@@ -10,7 +10,7 @@ import { DraftsProblem, type DraftsFile } from "../../drafts/drafts-file.js";
 import { baseOf, type Base, type ExaminedCatalog } from "../../drafts/examine.js";
 import { withLock } from "../../drafts/lock.js";
 import { DRAFTS_FILE, type Issue } from "../../drafts/record.js";
-import { draftsPath, loadDrafts, saveDrafts } from "../../drafts/store.js";
+import { draftsPath, expired, expireDrafts, loadDrafts, saveDrafts } from "../../drafts/store.js";
 import { visible, visibleJson } from "../../drafts/untrusted.js";
 import { unifiedDiff } from "../../edit/unified-diff.js";
 import type { Diagnostic } from "../../ir.js";
@@ -37,7 +37,8 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   try {
     const drafts = await loadDrafts(io.host, io.cwd);
     if (drafts === null) throw new DraftsProblem(`there is no ${DRAFTS_FILE} here, and so no draft '${order.name}'`);
-    if (invocation.options["dry-run"] === true) return await dryRun(order, drafts, io);
+    if (invocation.options["dry-run"] === true) return await dryRun(order, expired(drafts, io.host.now()), io);
+    await expireDrafts(io.host, io.cwd);
     const catalog = await io.host.realPath(order.path);
     return await withLock(io.host, draftsPath(io.cwd), () => withLock(io.host, catalog, () => approve(order, io)));
   } catch (error) {

@@ -1,7 +1,8 @@
 /** `toolsrv drafts list|reject`: the drafts of the working directory. */
+import { systemProblem } from "../../../runtime/base/system-error.js";
 import { DraftsProblem, pendingOf, withChange } from "../../drafts/drafts-file.js";
 import { DRAFTS_FILE, hasErrors, nameOf, type DraftRecord } from "../../drafts/record.js";
-import { changeDrafts, loadDrafts } from "../../drafts/store.js";
+import { changeDrafts, expired, expireDrafts, loadDrafts } from "../../drafts/store.js";
 import { targetOf } from "../../drafts/guardrails.js";
 import { visible } from "../../drafts/untrusted.js";
 import { UsageError, type CommandModule, type Io } from "../command.js";
@@ -22,10 +23,23 @@ export const run: CommandModule["run"] = async ({ args }, io) => {
 };
 
 async function list({ host, cwd, stdout, stderr }: Io): Promise<number> {
-  const records = (await loadDrafts(host, cwd))?.records ?? [];
+  const file = await loadDrafts(host, cwd);
+  const records = file === null ? [] : expired(file, host.now()).records;
   if (records.length === 0) stderr.write("no drafts\n");
   for (const record of records) stdout.write(`${lineOf(record)}\n`);
+  await noteExpired({ host, cwd, stderr });
   return EXIT.OK;
+}
+
+/** Drafts that are too old are listed as expired; where the file cannot be written, they are only listed so. */
+async function noteExpired({ host, cwd, stderr }: Pick<Io, "host" | "cwd" | "stderr">): Promise<void> {
+  try {
+    await expireDrafts(host, cwd);
+  } catch (error) {
+    const problem = systemProblem(error);
+    if (problem === null) throw error;
+    stderr.write(`toolsrv drafts: expired drafts were not marked: ${problem}\n`);
+  }
 }
 
 /** The state in ten columns, the name, then what it reads and what is wrong with it. */
@@ -42,6 +56,7 @@ function lineOf(record: DraftRecord): string {
 
 async function reject(name: string, { host, cwd, stderr }: Io): Promise<number> {
   if ((await loadDrafts(host, cwd)) === null) throw new DraftsProblem(`there is no ${DRAFTS_FILE} here, and so no draft '${name}'`);
+  await expireDrafts(host, cwd);
   await changeDrafts(host, cwd, (file) => {
     if (file === null) throw new DraftsProblem(`${DRAFTS_FILE} is gone`);
     return { text: withChange(file, pendingOf(file, name).index, { status: "rejected" }), result: undefined };
