@@ -2,7 +2,7 @@
 import { isRecord } from "../../runtime/base/paths.js";
 import { isSecureUrl } from "../../runtime/base/web.js";
 import type { Choice } from "./checks.js";
-import { meantTool, type HostProfile, type ShownTool } from "./hosts.js";
+import { meantTool, type ShownTool } from "./hosts.js";
 import { ModelProblem, type ChooseTool } from "./run.js";
 import type { Scenario } from "./scenarios.js";
 
@@ -20,9 +20,6 @@ export interface ModelSettings {
 
 export interface Shown {
   readonly tools: readonly ShownTool[];
-  readonly profile: HostProfile;
-  /** Name of the server, which some hosts put before the tools' names. */
-  readonly server: string;
 }
 
 /** Why an address cannot be used; null for one that can. A key is sent over TLS or to this machine only. */
@@ -39,13 +36,13 @@ export function urlProblem(url: string, hasKey: boolean): string | null {
 }
 
 /** Asks an endpoint with the tools as functions; the request is the only message. */
-export function endpointModel({ model, url, apiKey }: ModelSettings, { tools, profile, server }: Shown, send: typeof fetch = fetch): ChooseTool {
+export function endpointModel({ model, url, apiKey }: ModelSettings, { tools }: Shown, send: typeof fetch = fetch): ChooseTool {
   const functions = tools.map(({ name, description, inputSchema }) => ({ type: "function", function: { name, description, parameters: inputSchema } }));
   return async ({ request }, signal) => {
     const body = JSON.stringify({ model, temperature: 0, messages: [{ role: "user", content: request }], tools: functions, tool_choice: "auto" });
     const headers = { "content-type": "application/json", ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
     const text = await answerTo(send, `${url.replace(/\/+$/, "")}/chat/completions`, { method: "POST", headers, body, redirect: "error", signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) }, signal);
-    return choiceIn(text, profile, server);
+    return choiceIn(text, tools);
   };
 }
 
@@ -70,14 +67,14 @@ async function answerTo(send: typeof fetch, url: string, init: RequestInit, stop
 }
 
 /** The first tool call of an answer. */
-function choiceIn(text: string, profile: HostProfile, server: string): Choice {
+function choiceIn(text: string, tools: readonly ShownTool[]): Choice {
   const message = messageIn(text);
   const calls = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as readonly unknown[]) : [];
   const [first] = calls;
   if (first === undefined) return { tool: null, arguments: {} };
   const called = isRecord(first) && isRecord(first["function"]) ? first["function"] : {};
   if (typeof called["name"] !== "string") throw new ModelProblem("the answer has a tool call without a name");
-  return meantTool(called["name"], argumentsIn(called["arguments"]), profile, server);
+  return meantTool(called["name"], argumentsIn(called["arguments"]), tools);
 }
 
 function messageIn(text: string): { readonly [key: string]: unknown } {
@@ -125,15 +122,14 @@ export function readScript(text: string): Script | { readonly problem: string } 
 }
 
 /** Chooses what the script says; a request that it does not have is a model without an answer. */
-export function scriptedModel(script: Script, { tools, profile, server }: Shown): ChooseTool {
-  const names = new Set(tools.map(({ name }) => name));
+export function scriptedModel(script: Script, { tools }: Shown): ChooseTool {
   return ({ name, request }: Scenario) => {
     const found = [name, request ?? ""].find((key) => Object.hasOwn(script, key));
     const choice = found === undefined ? undefined : script[found];
     if (choice === undefined) return Promise.reject(new ModelProblem("the script has no line for this request"));
     if (choice.tool === null) return Promise.resolve({ tool: null, arguments: {} });
-    const shown = names.has(choice.tool) ? choice.tool : `${profile.prefix(server)}${choice.tool}`;
-    if (!names.has(shown)) return Promise.reject(new ModelProblem(`the script names '${choice.tool}', which the host does not show`));
-    return Promise.resolve(meantTool(shown, choice.arguments ?? {}, profile, server));
+    const shown = tools.find((one) => one.name === choice.tool) ?? tools.find(({ tool }) => tool === choice.tool);
+    if (shown === undefined) return Promise.reject(new ModelProblem(`the script names '${choice.tool}', which the host does not show`));
+    return Promise.resolve(meantTool(shown.name, choice.arguments ?? {}, tools));
   };
 }

@@ -4,6 +4,7 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { nearestName } from "../../runtime/base/nearest.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { programOf } from "../program.js";
+import { visible } from "../drafts/untrusted.js";
 import type { Plans } from "../ir.js";
 import type { Audience } from "./baseline.js";
 import { HOST_PROFILES, shownTools, type HostProfile } from "./hosts.js";
@@ -34,7 +35,9 @@ export async function openModel({ options }: Invocation, { plans, base, env }: {
   const engine = createEngine(programOf(plans, { base }), { env, metaTools: profile.metaTools && plans.settings.hardening?.["disable_meta_tools"] !== true, now: () => io.host.monotonic() });
   let shown: Shown;
   try {
-    shown = { tools: await shownTools(engine, profile, server), profile, server };
+    const { tools, leftOut } = await shownTools(engine, profile, server);
+    for (const { tool, why } of leftOut) io.stderr.write(`${profileName} does not show ${visible(tool)}: ${visible(why)}\n`);
+    shown = { tools };
   } finally {
     await engine.close();
   }

@@ -35,7 +35,7 @@ const { plans } = compiled;
 const profile = (name: string): HostProfile => HOST_PROFILES[name] as HostProfile;
 const shown = async (name: string) => {
   const engine = createEngine(programOf(plans, { base: new URL("file:///tmp/") }), { env: new Map(), metaTools: profile(name).metaTools });
-  return { tools: await shownTools(engine, profile(name), "My Server"), profile: profile(name), server: "My Server" };
+  return shownTools(engine, profile(name), "My Server");
 };
 const scenario = (over: Partial<Scenario> = {}): Scenario => ({ name: "s", request: "How many?", call: null, expected_tool: "count_things", expected_arguments: null, forbidden_tools: ["search_things"], expect: {}, ...over });
 const signal = new AbortController().signal;
@@ -50,10 +50,12 @@ test("a host's model sees the descriptions and schemas of the wire, under the ho
   assert.deepEqual((await shown("compiled")).tools.map(({ name }) => name), ["search_things", "count_things"]);
 });
 
-test("a call through run_tool means the tool that it names, and a prefix is taken off", () => {
-  assert.deepEqual(meantTool("run_tool", { name: "a", arguments: { n: 1 } }, profile("plain"), "x"), { tool: "a", arguments: { n: 1 } });
-  assert.deepEqual(meantTool("mcp__x__run_tool", { name: "a" }, profile("prefixed"), "x"), { tool: "a", arguments: {} });
-  assert.deepEqual(meantTool("mcp__x__b", { n: 1 }, profile("prefixed"), "x"), { tool: "b", arguments: { n: 1 } });
+test("a call through run_tool means the tool that it names, and a host's name is turned back", async () => {
+  const { tools } = await shown("prefixed");
+  assert.deepEqual(meantTool("run_tool", { name: "a", arguments: { n: 1 } }, []), { tool: "a", arguments: { n: 1 } });
+  assert.deepEqual(meantTool("mcp__My_Server__run_tool", { name: "a" }, tools), { tool: "a", arguments: {} });
+  assert.deepEqual(meantTool("mcp__My_Server__count_things", { n: 1 }, tools), { tool: "count_things", arguments: { n: 1 } });
+  assert.deepEqual(meantTool("count_thinks", {}, tools), { tool: "count_thinks", arguments: {} }, "what no tool has is judged as it is");
 });
 
 /** An endpoint that answers with `answer` and keeps what it was sent. */
