@@ -1,9 +1,14 @@
 /** Pairs of tools that a model may confuse, and the requests that tell them apart. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { confusedPairs, confusionScenarios, type EmbedTexts } from "../../generator/eval/confusion.js";
+import { SMALLEST_EMBEDDING } from "../../runtime/embed/descriptors.js";
+import { openEmbedder } from "../../runtime/embed/table.js";
+import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
+import { LISTS } from "./confusion-pairs.js";
 
 const test = suite("eval/confusion");
 
@@ -41,6 +46,25 @@ test("two tools with one description are a pair that no request can tell apart",
 test("words that most descriptions share make no pair", async () => {
   const tools = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"].map((word) => tool(word, `Use this tool when the user asks a question about ${word}.`));
   assert.deepEqual(await confusedPairs(tools, embed), []);
+});
+
+test("on the labelled pairs the threshold has the precision and the recall that the page states", async () => {
+  const embedder = await openEmbedder({ ...SMALLEST_EMBEDDING, config: {} });
+  const counts = { pairs: 0, confusable: 0, reported: 0, right: 0 };
+  for (const { title, tools, confusable } of LISTS) {
+    const names = new Set(tools.map(({ name }) => name));
+    for (const name of confusable.flat()) assert.ok(names.has(name), `${title}: ${name}`);
+    const pairs = await confusedPairs(tools.map(({ name, description, args }) => tool(name, description, args)), (texts) => embedder.embed(texts, new AbortController().signal));
+    counts.pairs += (tools.length * (tools.length - 1)) / 2;
+    counts.confusable += confusable.length;
+    counts.reported += pairs.length;
+    counts.right += pairs.filter((pair) => confusable.some((one) => one.includes(pair.a) && one.includes(pair.b))).length;
+  }
+  const [precision, recall] = [counts.right / counts.reported, counts.right / counts.confusable];
+  assert.ok(counts.pairs >= 300 && counts.confusable >= 20, JSON.stringify(counts));
+  assert.ok(precision >= 0.8 && recall >= 0.95, JSON.stringify(counts));
+  const stated = `${counts.pairs} pairs of ${LISTS.length} lists, ${counts.confusable} of them confusable: precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`;
+  assert.ok(readFileSync(repo("docs/evals.md"), "utf8").replaceAll(/\s+/g, " ").includes(stated), stated);
 });
 
 test("300 tools are compared in 5 s of processor time, the likest pairs first and no more than 200", async () => {
