@@ -133,30 +133,30 @@ function examineRuns(layout: Layout, payloads: boolean, index: boolean, tell: (o
     tell(version === SCHEMA_VERSION, `format ${String(version)}, this release knows ${SCHEMA_VERSION}`);
     if (version !== SCHEMA_VERSION) return;
     const one = (sql: string): number => db.prepare<[], number>(sql).pluck().get() ?? 0;
-    tell(true, `${one("SELECT count(*) FROM runs")} runs, ${one("SELECT count(*) FROM events")} steps`);
+    tell(true, `${one("SELECT count(*) FROM runs")} runs, ${one("SELECT count(*) FROM events")} events`);
     const lost = one("SELECT count(*) FROM events WHERE root NOT IN (SELECT key FROM runs UNION SELECT root FROM doomed)");
-    tell(lost === 0, `${lost} steps without a run`);
+    tell(lost === 0, `${lost} events without a run`);
     const steps = one("SELECT count(*) FROM (SELECT key, steps FROM runs WHERE steps <> (SELECT count(*) FROM events WHERE root = key))");
-    tell(steps === 0, `${steps} runs whose count of steps is wrong`);
+    tell(steps === 0, `${steps} runs whose count of events is wrong`);
     const undescribed = one("SELECT count(*) FROM events WHERE details = 1 AND root IN (SELECT key FROM runs) AND block NOT IN (SELECT block FROM details)");
-    tell(undescribed === 0, `${undescribed} steps whose summary is missing`);
+    tell(undescribed === 0, `${undescribed} events whose summary is missing`);
     if (payloads) {
       db.prepare("ATTACH ? AS p").run(layout.payloads);
       const live = "root IN (SELECT key FROM runs)";
       const missing = one(
         `SELECT count(*) FROM events WHERE payload IS NOT NULL AND ${live} AND seq NOT IN (SELECT seq FROM p.payloads) AND (block IS NULL OR block NOT IN (SELECT block FROM p.blocks))`,
       );
-      tell(missing === 0, `${missing} steps whose payload is missing`, "these payloads can't be shown any more");
+      tell(missing === 0, `${missing} events whose payload is missing`, "these payloads can't be shown any more");
       const orphans = one(
         "SELECT (SELECT count(*) FROM p.payloads WHERE seq NOT IN (SELECT seq FROM events)) + " +
           "(SELECT count(*) FROM p.blocks WHERE block NOT IN (SELECT block FROM events WHERE block IS NOT NULL UNION SELECT block FROM spent))",
       );
-      tell(orphans === 0, `${orphans} payloads without a step`, "they go at the next start");
+      tell(orphans === 0, `${orphans} payloads without an event`, "they go at the next start");
     }
     if (index) {
       db.prepare("ATTACH ? AS i").run(layout.index);
       const behind = one("SELECT max(0, coalesce((SELECT max(seq) FROM events), 0) - coalesce((SELECT seq FROM i.progress WHERE name = 'text'), 0))");
-      tell(true, `search is ${behind} steps behind`);
+      tell(true, `search is ${behind} events behind`);
     }
   } finally {
     db.close();

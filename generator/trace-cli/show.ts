@@ -91,9 +91,9 @@ function runLine(run: RunExtended): string {
   return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${sizeOf(run).padStart(11)}  ${visible(run.name ?? "")}${tags}${error}`;
 }
 
-/** Calls, which people count; steps where an earlier release counted these alone. */
-function sizeOf({ call_count: calls, total_steps: steps }: RunExtended): string {
-  return calls === null ? `${steps} steps` : `${calls} ${calls === 1 ? "call" : "calls"}`;
+/** Calls, which people count; events where an earlier release counted these alone. */
+function sizeOf({ call_count: calls, total_steps: events }: RunExtended): string {
+  return calls === null ? `${events} events` : `${calls} ${calls === 1 ? "call" : "calls"}`;
 }
 
 function firstLine(text: string): string {
@@ -214,7 +214,7 @@ export async function diffRuns(reader: CommandReader, { args }: Invocation, io: 
     const tools = steps.filter((step) => step.event_type === "tool_start").map((step) => String(step.tool_name));
     const errors = steps.filter((step) => step.event_type.endsWith("_error")).length;
     return {
-      status: run.status, calls: run.call_count ?? "unknown", steps: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
+      status: run.status, calls: run.call_count ?? "unknown", events: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
     };
   };
   const left = await factsOf(args[1] ?? "");

@@ -204,7 +204,7 @@ test("doctor finds nested traces in order, and names a damaged file, a lost payl
     const payloads = new Database(layout.payloads);
     payloads.exec("DELETE FROM payloads WHERE seq = (SELECT min(seq) FROM payloads)");
     payloads.close();
-    assert.match((await trace("doctor")).out, /problem {2}1 steps whose payload is missing/);
+    assert.match((await trace("doctor")).out, /problem {2}1 events whose payload is missing/);
     await writeFile(layout.index, "this is no database at all, but it is long enough to be read as one".repeat(20));
     const damaged = await trace("doctor");
     assert.equal(damaged.code, 1);
@@ -232,7 +232,7 @@ test("doctor names texts whose block is missing, and a block that no step refers
     traces.close();
     const { code, out } = await trace("doctor");
     assert.equal(code, 1);
-    for (const problem of ["30 steps whose summary is missing", "30 steps whose payload is missing", "1 payloads without a step"]) assert.match(out, new RegExp(`problem {2}${problem}`));
+    for (const problem of ["30 events whose summary is missing", "30 events whose payload is missing", "1 payloads without an event"]) assert.match(out, new RegExp(`problem {2}${problem}`));
   }));
 
 test("stats prints the counters, also with settings in the environment that would keep a service from starting", () =>

@@ -9,19 +9,21 @@ const T0 = Date.parse("2026-11-20T10:00:00Z");
 let trace: RunningTrace;
 test.before(async () => {
   trace = await startTrace({ model_prices: { "m-1": { input: 1, output: 2 } } });
-  const run = (id: string, minute: number, more: { readonly name: string; readonly ms: number; readonly user?: string; readonly model?: string; readonly tokens?: number; readonly tags?: readonly string[]; readonly failed?: boolean; readonly answer?: string }): Json[] => {
+  const run = (id: string, minute: number, more: { readonly name: string; readonly ms: number; readonly user?: string; readonly model?: string; readonly tokens?: number; readonly tags?: readonly string[]; readonly failed?: boolean; readonly answer?: string; readonly retries?: number; readonly tools?: number }): Json[] => {
     const at = (ms: number): string => new Date(T0 + minute * 60_000 + ms).toISOString();
     return [
       { run_id: id, event_type: "chain_start", timestamp: at(0), agent_name: more.name, user_id: more.user ?? null, tags: [...(more.tags ?? [])], payload: { question: `about ${id}` } },
       { run_id: `${id}-m`, parent_run_id: id, event_type: "llm_start", timestamp: at(1), agent_name: "llm", model: more.model ?? null },
       { run_id: `${id}-m`, parent_run_id: id, event_type: "llm_end", timestamp: at(2), agent_name: "llm", model: more.model ?? null, token_input: more.tokens ?? null, token_output: more.tokens === undefined ? null : 1 },
+      ...Array.from({ length: more.retries ?? 0 }, () => ({ run_id: id, event_type: "retry", timestamp: at(3) })),
+      ...Array.from({ length: more.tools ?? 0 }, (_, index) => ["tool_start", "tool_end"].map((type) => ({ run_id: `${id}-t${index}`, parent_run_id: id, event_type: type, timestamp: at(4), tool_name: "t" }))).flat(),
       { run_id: id, event_type: more.failed === true ? "chain_error" : "chain_end", timestamp: at(more.ms), agent_name: more.name, ...(more.failed === true ? { error_message: "no" } : {}), payload: { answer: more.answer ?? "fine" } },
     ] as unknown as Json[];
   };
   await trace.ingest([
     ...run("a", 0, { name: "search", ms: 900, user: "ada", model: "m-1", tokens: 10, tags: ["x"] }),
-    ...run("b", 10, { name: "chat", ms: 100, user: "bob", model: "m-2", tokens: 900, tags: ["x", "y"], answer: "Größe 42" }),
-    ...run("c", 20, { name: "chat", ms: 500, user: "ada", model: "m-1", tokens: 50, failed: true }),
+    ...run("b", 10, { name: "chat", ms: 100, user: "bob", model: "m-2", tokens: 900, tags: ["x", "y"], answer: "Größe 42", tools: 2 }),
+    ...run("c", 20, { name: "chat", ms: 500, user: "ada", model: "m-1", tokens: 50, failed: true, retries: 9 }),
     ...run("d", 30, { name: "chat % _", ms: 300 }),
   ]);
 });
@@ -49,11 +51,13 @@ test("a moment that does not exist, and an order that is unknown, are refused", 
   assert.match(JSON.stringify((await ask("overview?to=2026-02-30")).body), /"query","to"[^]*must be a moment that exists/);
 });
 
-test("runs are ordered by duration, tokens, cost, errors or steps, and page by offset", async () => {
+test("runs are ordered by duration, tokens, cost, errors, calls or steps, and page by offset", async () => {
   assert.equal(await ids("sort=duration"), "a c d b");
   assert.equal(await ids("sort=tokens"), "b c a d");
   assert.equal(await ids("sort=cost"), "c a d b");
   assert.equal(await ids("sort=errors"), "c d b a");
+  assert.equal(await ids("sort=calls"), "b d c a");
+  assert.equal(await ids("sort=steps"), "c b d a");
   assert.equal(await ids("sort=started"), "d c b a");
   assert.equal(await ids("sort=duration&limit=2&offset=2"), "d b");
   const page = (await ask("runs?extended=1&sort=duration&limit=2")).body as { next_cursor?: string };

@@ -1,7 +1,7 @@
 /** What is shown, as the fragment of the address: it survives a reload, and a link to it shows the same. */
 import type { RunStatus } from "./types.js";
 
-export type Sort = "started" | "duration" | "tokens" | "cost" | "errors" | "steps";
+export type Sort = "started" | "duration" | "tokens" | "cost" | "errors" | "calls";
 
 export interface Filters {
   readonly status: RunStatus | "all";
@@ -35,7 +35,7 @@ export interface Route {
 
 export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", name: "", model: "", user: "", minutes: 0, sort: "started", inSteps: false };
 const STATUSES: readonly Filters["status"][] = ["all", "running", "completed", "failed"];
-export const SORTS: readonly Sort[] = ["started", "duration", "tokens", "cost", "errors", "steps"];
+export const SORTS: readonly Sort[] = ["started", "duration", "tokens", "cost", "errors", "calls"];
 const TEXTS = ["q", "tag", "session", "name", "model", "user"] as const;
 /** Longest text the service takes in a filter. */
 export const MAX_FILTER = 200;
@@ -55,13 +55,18 @@ export function parseRoute(hash: string): Route {
     view: VIEWS.find((known) => known === room) ?? "runs",
     filters: {
       ...texts, status: STATUSES.find((known) => known === params.get("status")) ?? "all", inSteps: params.get("in") === "steps",
-      minutes: Number.isInteger(minutes) && minutes > 0 && minutes <= MAX_MINUTES ? minutes : 0, sort: SORTS.find((known) => known === params.get("sort")) ?? "started",
+      minutes: Number.isInteger(minutes) && minutes > 0 && minutes <= MAX_MINUTES ? minutes : 0, sort: SORTS.find((known) => known === sortOf(params.get("sort"))) ?? "started",
     },
     runId: room === "runs" && runId !== "" ? runId : null,
     stepId: room === "runs" && runId !== "" && stepId !== "" ? stepId : null,
     pair: room === "compare" && a !== "" && b !== "" ? [a, b] : null,
     scope: params.get("scope") ?? "all",
   };
+}
+
+/** Links of earlier releases order by steps, which nobody counts. */
+function sortOf(given: string | null): string | null {
+  return given === "steps" ? "calls" : given;
 }
 
 /** `#run=ID&status=failed`: links of the system that this one replaces. */

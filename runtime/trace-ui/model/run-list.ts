@@ -23,9 +23,9 @@ export function compareRuns(a: Run, b: Run): number {
   return byStart || order(b.run_id, a.run_id);
 }
 
-/** How large a run is: its calls, which people count; its steps where an earlier release counted these alone. */
-export function sizeOf({ call_count: calls, total_steps: steps }: Pick<Run, "call_count" | "total_steps">): { readonly count: number; readonly unit: "call" | "calls" | "steps" } {
-  return calls === null ? { count: steps, unit: "steps" } : { count: calls, unit: calls === 1 ? "call" : "calls" };
+/** How large a run is: its calls, which people count; its events where an earlier release counted these alone. */
+export function sizeOf({ call_count: calls, total_steps: events }: Pick<Run, "call_count" | "total_steps">): { readonly count: number; readonly unit: "call" | "calls" | "events" } {
+  return calls === null ? { count: events, unit: "events" } : { count: calls, unit: calls === 1 ? "call" : "calls" };
 }
 
 const MEASURES: { readonly [sort in Exclude<Sort, "started">]: (run: Run) => number } = {
@@ -33,7 +33,7 @@ const MEASURES: { readonly [sort in Exclude<Sort, "started">]: (run: Run) => num
   tokens: (run) => run.total_tokens_input + run.total_tokens_output,
   cost: (run) => run.cost_usd ?? -1,
   errors: (run) => run.errors,
-  steps: (run) => run.total_steps,
+  calls: (run) => sizeOf(run).count,
 };
 
 /** The order of the service: largest first, then newest first. */

@@ -15,7 +15,7 @@ import { SearchRows } from "./search-rows.js";
 const STATUSES: readonly (readonly [Filters["status"], string])[] = [["all", "All"], ["running", "Running"], ["completed", "Completed"], ["failed", "Failed"]];
 
 const TIMES: readonly (readonly [string, string])[] = [["0", "Any time"], ["15", "15 minutes"], ["60", "1 hour"], ["1440", "1 day"], ["10080", "7 days"], ["43200", "30 days"]];
-const ORDERS: readonly (readonly [Sort, string])[] = [["started", "Newest"], ["duration", "Longest"], ["tokens", "Most tokens"], ["cost", "Most expensive"], ["errors", "Most errors"], ["steps", "Most steps"]];
+const ORDERS: readonly (readonly [Sort, string])[] = [["started", "Newest"], ["duration", "Longest"], ["tokens", "Most tokens"], ["cost", "Most expensive"], ["errors", "Most errors"], ["calls", "Most calls"]];
 const CHOSEN = [["session", "session", "All sessions"], ["name", "name", "All names"], ["model", "model", "All models"], ["user", "user", "All users"]] as const;
 
 export function ListPane(): JSX.Element {
@@ -68,7 +68,7 @@ export function ListPane(): JSX.Element {
 }
 
 function footText(filters: Filters, shown: number, total: number): string {
-  if (filters.inSteps) return filters.q.trim() === "" ? "" : total >= 10_000 ? "10,000 steps or more" : `${formatNumber(total)} ${total === 1 ? "step" : "steps"}`;
+  if (filters.inSteps) return filters.q.trim() === "" ? "" : total >= 10_000 ? "10,000 matches or more" : `${formatNumber(total)} ${total === 1 ? "match" : "matches"}`;
   const word = total === 1 ? "run" : "runs";
   return shown < total ? `${formatNumber(shown)} of ${formatNumber(total)} ${word} loaded` : `${formatNumber(total)} ${word}`;
 }

@@ -75,7 +75,7 @@ function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
       <li title={formatMoment(startedMs, app.utc.value)}>{formatMoment(startedMs, app.utc.value)}</li>
       <li><b>{formatDuration(run.duration_ms ?? Math.max(0, nowMs - startedMs))}</b>{running && " so far"}</li>
       {quiet && <li class="warn">no step for {formatAgo(store.lastMs.value, nowMs)}</li>}
-      <li title={`${formatNumber(run.total_steps)} steps: starts, ends and notes of calls`}><b>{formatNumber(sizeOf(run).count)}</b> {sizeOf(run).unit}</li>
+      <li title={`${formatNumber(run.total_steps)} events: starts, ends and notes of calls`}><b>{formatNumber(sizeOf(run).count)}</b> {sizeOf(run).unit}</li>
       {run.total_tokens_input + run.total_tokens_output > 0 && <li title={`${formatNumber(run.total_tokens_input)} in, ${formatNumber(run.total_tokens_output)} out`}><b>{formatCount(run.total_tokens_input)}</b> in <b>{formatCount(run.total_tokens_output)}</b> out</li>}
       {run.cost_usd !== null && <li><b>{formatCost(run.cost_usd)}</b></li>}
       {run.models.map((model) => <li key={model}><Foreign text={model} /></li>)}

@@ -139,7 +139,7 @@ function RunRow({ run, index, active, open, hidden, onSelect }: { run: Run; inde
       <span role="gridcell" class="run-id mono" title={run.run_id}>{shortId(run.run_id)}</span>
       <time role="gridcell" class="run-ago" datetime={run.started_at} title={formatMoment(startedMs, app.utc.value)}>{formatAgo(startedMs, nowMs)}</time>
       <span role="gridcell" class="run-duration">{duration === null ? "–" : formatDuration(duration)}</span>
-      <span role="gridcell" class="run-steps" title={`${formatNumber(run.total_steps)} steps: starts, ends and notes of calls`}>{formatCount(sizeOf(run).count)} <i>{sizeOf(run).unit}</i></span>
+      <span role="gridcell" class="run-steps" title={`${formatNumber(run.total_steps)} events: starts, ends and notes of calls`}>{formatCount(sizeOf(run).count)} <i>{sizeOf(run).unit}</i></span>
       <span role="gridcell" class="run-tokens" title={`${formatNumber(run.total_tokens_input)} tokens in, ${formatNumber(run.total_tokens_output)} out`}>{tokens === 0 ? "" : <>{formatCount(tokens)} <i>tokens</i></>}</span>
       <span role="gridcell" class="run-cost">{run.cost_usd === null ? "" : formatCost(run.cost_usd)}</span>
     </div>

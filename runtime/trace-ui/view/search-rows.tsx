@@ -46,7 +46,7 @@ export function SearchRows(): JSX.Element {
     if (error.value !== null) return <Notice title="The search failed" tone="error">{error.value}</Notice>;
     if (q.trim() === "") return <Notice title="Search in every step">Words of summaries, names, errors and payloads. All words must occur; <code>"quoted words"</code> stand together; <code>pre*</code> finds words that begin so.</Notice>;
     if (loading.value !== "no") return <Notice title="Searching…" />;
-    return <Notice title="Nothing found">{behind.value > 0 ? `${formatNumber(behind.value)} of the newest steps are not searchable yet; try again in a moment.` : "No step contains all these words."}</Notice>;
+    return <Notice title="Nothing found">{behind.value > 0 ? `${formatNumber(behind.value)} of the newest events are not searchable yet; try again in a moment.` : "No step contains all these words."}</Notice>;
   };
   return (
     <div class="rows" ref={rows.ref} data-keys="list" tabIndex={0} role="listbox" aria-label="Found steps" aria-busy={loading.value === "first"}

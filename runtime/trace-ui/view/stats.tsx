@@ -46,7 +46,7 @@ function Figures({ stats }: { stats: Stats }): JSX.Element {
     ["Beyond the cap of a run", formatNumber(stats.events_throttled), stats.events_throttled > 0],
     ["Sampled out", formatNumber(stats.events_sampled_out)],
     ["Batch write", `${stats.last_write_latency_ms === null ? "–" : formatDuration(stats.last_write_latency_ms)}, p99 ${stats.p99_write_latency_ms === null ? "–" : formatDuration(stats.p99_write_latency_ms)}`],
-    ["On disk", `${formatBytes(stats.db_size_bytes)} steps, ${formatBytes(stats.blob_size_bytes)} payloads`],
+    ["On disk", `${formatBytes(stats.db_size_bytes)} events, ${formatBytes(stats.blob_size_bytes)} payloads`],
     ["Open sockets", formatNumber(stats.sockets)],
     ["Up for", formatDuration(stats.uptime_s * 1000)],
   ];

@@ -93,5 +93,7 @@ export const RUN_ORDERS: { readonly [sort: string]: string } = {
   tokens: "tokens_in + tokens_out DESC, started_at DESC, run_id DESC",
   cost: "CASE WHEN unpriced > 0 OR cost_nano = 0 THEN -1 ELSE cost_nano END DESC, started_at DESC, run_id DESC",
   errors: "errors DESC, started_at DESC, run_id DESC",
+  // Steps where an earlier release counted these alone, as the pages and the command line show them.
+  calls: "coalesce(calls, steps) DESC, started_at DESC, run_id DESC",
   steps: "steps DESC, started_at DESC, run_id DESC",
 };

@@ -78,11 +78,11 @@ else {
       assert.equal((await trace("gc", "--max-runs", "1", "--dry-run")).out, "r1\nwould delete 1 of 2 runs\n");
       assert.equal((await trace("gc", "--max-runs", "1")).out, "deleted 1 run\n");
       const sound = await trace("doctor");
-      assert.deepEqual([sound.code, /1 runs, 7 steps/.test(sound.out), sound.out.endsWith("everything is in order\n")], [0, true, true]);
+      assert.deepEqual([sound.code, /1 runs, 7 events/.test(sound.out), sound.out.endsWith("everything is in order\n")], [0, true, true]);
       await sql(database, "DELETE FROM payloads WHERE seq = (SELECT max(seq) FROM payloads)");
       await sql(database, "UPDATE runs SET steps = 9");
       const broken = await trace("doctor");
-      assert.deepEqual([broken.code, /problem {2}1 steps whose payload is missing/.test(broken.out), /problem {2}1 runs whose count of steps is wrong/.test(broken.out)], [1, true, true]);
+      assert.deepEqual([broken.code, /problem {2}1 events whose payload is missing/.test(broken.out), /problem {2}1 runs whose count of events is wrong/.test(broken.out)], [1, true, true]);
     }),
     { timeoutMs: 30_000 },
   );

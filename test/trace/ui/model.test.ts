@@ -60,6 +60,7 @@ test("an address that makes no sense shows the list", () => {
     assert.deepEqual(parseRoute(hash), NOWHERE, hash);
   }
   assert.deepEqual(parseRoute("#/?minutes=-5&sort=colour"), NOWHERE);
+  assert.equal(parseRoute("#/?sort=steps").filters.sort, "calls", "links of earlier releases");
   assert.equal(parseRoute("#/runs/%zz").runId, "%zz");
   assert.equal(parseRoute(`#/?q=${"x".repeat(900)}`).filters.q.length, 200, "the service takes no more");
 });

@@ -20,13 +20,13 @@ export async function examineDatabase(driver: Driver): Promise<readonly Finding[
     };
     return [
       { ok: true, what: `PostgreSQL ${version}, ${(await partitions(client)).length} partitions` },
-      { ok: true, what: `${await one("SELECT count(*) AS value FROM runs")} runs, ${await one("SELECT count(*) AS value FROM events")} steps` },
-      await zero("SELECT count(*) AS value FROM events e WHERE NOT EXISTS (SELECT FROM runs WHERE key = e.root) AND NOT EXISTS (SELECT FROM doomed WHERE root = e.root)", "steps without a run"),
-      await zero("SELECT count(*) AS value FROM runs r LEFT JOIN (SELECT root, count(*) AS steps FROM events GROUP BY root) e ON e.root = r.key WHERE r.steps <> coalesce(e.steps, 0)", "runs whose count of steps is wrong"),
-      await zero("SELECT count(*) AS value FROM events e WHERE payload IS NOT NULL AND NOT EXISTS (SELECT FROM payloads p WHERE p.seq = e.seq)", "steps whose payload is missing"),
+      { ok: true, what: `${await one("SELECT count(*) AS value FROM runs")} runs, ${await one("SELECT count(*) AS value FROM events")} events` },
+      await zero("SELECT count(*) AS value FROM events e WHERE NOT EXISTS (SELECT FROM runs WHERE key = e.root) AND NOT EXISTS (SELECT FROM doomed WHERE root = e.root)", "events without a run"),
+      await zero("SELECT count(*) AS value FROM runs r LEFT JOIN (SELECT root, count(*) AS steps FROM events GROUP BY root) e ON e.root = r.key WHERE r.steps <> coalesce(e.steps, 0)", "runs whose count of events is wrong"),
+      await zero("SELECT count(*) AS value FROM events e WHERE payload IS NOT NULL AND NOT EXISTS (SELECT FROM payloads p WHERE p.seq = e.seq)", "events whose payload is missing"),
       await zero("SELECT count(*) AS value FROM payloads p WHERE NOT EXISTS (SELECT FROM events e WHERE e.seq = p.seq)", "payloads without a step"),
       await zero("SELECT abs(h.events - (SELECT count(*) FROM events e JOIN runs r ON r.key = e.root)) AS value FROM head h", "steps by which the counters differ"),
-      { ok: true, what: `search is ${await one("SELECT h.seq - i.seq AS value FROM head h, indexed i")} steps behind` },
+      { ok: true, what: `search is ${await one("SELECT h.seq - i.seq AS value FROM head h, indexed i")} events behind` },
     ];
   } finally {
     await client.end().catch(() => undefined);
