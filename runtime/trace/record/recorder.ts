@@ -163,6 +163,12 @@ export class Recorder {
     Object.assign(run, row);
   }
 
+  /** Another process wrote to a run that is not in memory: whether it may turn out to be part of another one. */
+  noteEarly(runId: string, early: boolean): void {
+    if (early) this.#unrooted?.add(runId);
+    else this.#unrooted?.delete(runId);
+  }
+
   /** A run that is in memory or stored, with its calls; `null` when there is none. */
   state(runId: string): RunState | null {
     const held = this.#runs.get(runId);

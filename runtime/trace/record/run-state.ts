@@ -44,6 +44,7 @@ export interface RunRow {
 export type RunFacts = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>;
 
 export interface RunState extends RunRow {
+  key: number;
   calls: RunCalls;
   /** The run that this one turned out to be part of. */
   mergedInto: RunState | null;

@@ -3,6 +3,8 @@
  * needs more reads it. Entries older than a few minutes go; who was away longer starts from what is stored.
  */
 import type { Changes } from "../../record/recorder.js";
+import { RUNNING } from "../../model.js";
+import type { RunRow } from "../../record/run-state.js";
 import type { Client } from "./driver.js";
 
 export interface Entry {
@@ -15,6 +17,8 @@ export interface Entry {
   /** Keys of nodes and edges whose sums changed. */
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
+  /** Those of the runs that are running and whose own start has not been seen. Entries that do not say leave it to be read. */
+  readonly early?: readonly string[];
 }
 
 export interface LoggedEntry extends Entry {
@@ -36,7 +40,13 @@ export function entryOf(changes: Changes): Entry {
     // What the other run absorbed is no continuation of it, so it is read anew as well.
     gone: changes.merged.flatMap(({ from, into }) => [from.runId, into.runId]),
     nodes: [...changes.tally.nodes.keys()], edges: [...changes.tally.edges.keys()],
+    early: ids([...changes.runs].filter(isEarly)),
   };
+}
+
+/** Whether a run may turn out to be part of another one. */
+function isEarly({ status, rooted }: Pick<RunRow, "status" | "rooted">): boolean {
+  return status === RUNNING && !rooted;
 }
 
 /** Entries after one, in order, and whether some in between are gone already. */

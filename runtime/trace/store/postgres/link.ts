@@ -42,9 +42,14 @@ export class Link {
     });
   }
 
-  /** One transaction; on an error it is taken back. `committed` is part of the turn and must not throw. */
-  transaction<T>(work: (client: Client) => Promise<T>, committed: (result: T, client: Client) => Promise<void> | void = () => undefined): Promise<T> {
+  /** One transaction; on an error it is taken back. `prepare` and `committed` are part of the turn; `committed` must not throw. */
+  transaction<T>(
+    work: (client: Client) => Promise<T>,
+    committed: (result: T, client: Client) => Promise<void> | void = () => undefined,
+    prepare: (client: Client) => Promise<void> = () => Promise.resolve(),
+  ): Promise<T> {
     return this.run(async (client) => {
+      await prepare(client);
       let result: T;
       try {
         await client.query("BEGIN");

@@ -6,6 +6,7 @@ import type { Incoming } from "../../model.js";
 import type { RecordedEvent, Recorder, RecorderSource } from "../../record/recorder.js";
 import type { RunRow } from "../../record/run-state.js";
 import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
+import { idsOf } from "./prepared.js";
 import type { Client } from "./driver.js";
 import { runsById } from "./run-table.js";
 
@@ -38,10 +39,15 @@ export class FetchedSource implements RecorderSource {
     this.#unrooted = null;
   }
 
+  /** The last numbers given out, as far as what was given out became others. */
+  move(seq: number, key: number): void {
+    this.#seq = seq;
+    this.#key = key;
+  }
+
   /** Fetches what a batch can ask for. */
   async fetchBatch(client: Client, recorder: Recorder, batch: readonly Incoming[]): Promise<void> {
-    const ids = new Set<string>();
-    for (const event of batch) for (const id of [event.runId, event.parentId, event.rootId]) if (id !== null) ids.add(id);
+    const ids = idsOf(batch);
     await this.#fetchKnown(client, batch.filter((event) => !event.fresh));
     const { runs, calls } = recorder.lacks(ids);
     await this.#fetchRuns(client, recorder, runs, calls);

@@ -1,13 +1,13 @@
 /**
  * Writes to PostgreSQL: one transaction for each batch, recorded by `record/`. Every writer, in any process, locks the row of `head`
- * first, so commits have one order: sequence numbers become visible in theirs, and what memory
- * holds of runs is brought up to date with the commits of others before it is used.
+ * before it writes, so commits have one order: sequence numbers become visible in theirs. Batches are recorded before
+ * that (`prepared.ts`); what memory holds of runs follows the commits of others.
  */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { detailsOf, payloadOf } from "../../block.js";
 import { eventKind, type Incoming, RUNNING } from "../../model.js";
-import { Recorder, type RecorderOptions } from "../../record/recorder.js";
+import { type Changes, Recorder, type RecorderOptions } from "../../record/recorder.js";
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { Tally, toolKey, toolKeyPrefix } from "../../record/tally.js";
 import { type EventRecord, recordedEvent } from "../rows.js";
@@ -18,6 +18,7 @@ import { type Client, type DatabaseOptions, type Driver, isConflict } from "./dr
 import { beyond, doom, doomNested, dropEmpty, erase } from "./erasure.js";
 import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, type LoggedEntry, NOTHING } from "./journal.js";
 import { Link } from "./link.js";
+import { concerns, type Numbers, PROVISIONAL_KEY, renumber } from "./prepared.js";
 import { eventsBetween, holderOf, lastAt, quietRuns, runById, runsById, topFailure } from "./run-table.js";
 import { FetchedSource } from "./source.js";
 import { CommitNews, type Packed } from "./commit-news.js";
@@ -35,6 +36,15 @@ interface Locked<T> {
   readonly news?: () => Promise<News>;
 }
 
+type Work<T> = (client: Client, head: Head, before: News[]) => Promise<Locked<T>>;
+
+/** A batch that was recorded without the head. */
+interface Prepared {
+  readonly changes: Changes;
+  readonly from: Numbers;
+}
+
+const NO_ENTRIES = { entries: [], gap: false } as const;
 const QUIET = 200;
 /** Tries of a transaction that others are in the way of. */
 const MAX_ATTEMPTS = 4;
@@ -72,13 +82,15 @@ export class PostgresWriter {
     const batch = given.map((event) => storableEvent(doubted ? { ...event, fresh: false } : event));
     const packed: Packed = new Map(batch.flatMap((event) => (event.payload !== null && eventKind(event.type).payload ? [[event, gzipSync(event.payload, { level: 4, memLevel: 6 })] as const] : [])));
     this.#doubted = true;
-    const { made, last } = await this.#locked(async (client, head) => {
-      await this.#source.fetchBatch(client, this.#recorder, batch);
-      const changes = this.#recorder.record(batch);
+    let prepared: Prepared | null = null;
+    const { made, last } = await this.#locked(async (client, head, before) => {
+      const changes = await this.#settled(client, head, batch, prepared, before);
       const counted = await this.#commit.rows(client, head, changes, packed);
       const entry = entryOf(changes);
       await this.#commit.finish(client, head, { runs: changes.runs, tally: changes.tally, entry, counters: counted });
       return { value: { made: changes, last: this.#source.seq }, entry, news: () => this.#news.news(client, changes, packed) };
+    }, async (client) => {
+      prepared = await this.#prepare(client, batch);
     });
     this.#doubted = false;
     return {
@@ -198,10 +210,10 @@ export class PostgresWriter {
    * A transaction that holds the head. `entry` is what other processes read of it, `null` when nothing was written. One that the
    * database gives up because of another is done again; as that takes back all that it did, `work` begins anew.
    */
-  async #locked<T>(work: (client: Client, head: Head) => Promise<Locked<T>>): Promise<T> {
+  async #locked<T>(work: Work<T>, prepare?: (client: Client) => Promise<void>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#lockedOnce(work);
+        return await this.#lockedOnce(work, prepare);
       } catch (error) {
         // What was recorded is not stored: memory follows the database.
         this.#recorder.forget();
@@ -210,23 +222,62 @@ export class PostgresWriter {
     }
   }
 
-  async #lockedOnce<T>(work: (client: Client, head: Head) => Promise<Locked<T>>): Promise<T> {
+  async #lockedOnce<T>(work: Work<T>, prepare?: (client: Client) => Promise<void>): Promise<T> {
+    const others: News[] = [];
     const { value } = await this.#link.transaction(
       async (client) => {
         const head = await this.#commit.head(client, true);
-        await this.#catchUp(client, head);
-        this.#source.begin(head.seq, head.key);
-        return { head, ...(await work(client, head)) };
+        if (prepare === undefined) {
+          await this.#catchUp(client, head);
+          this.#source.begin(head.seq, head.key);
+        }
+        return { head, ...(await work(client, head, others)) };
       },
       async ({ head, entry, news }) => {
+        for (const before of others) this.options.onNews(before);
         if (entry === null) return;
         this.#commit.committed(head);
         this.#news.note(entry);
         this.#at = { log: head.log + 1, seq: this.#source.seq };
         if (news !== undefined) this.options.onNews(await news());
       },
+      prepare,
     );
     return value;
+  }
+
+  /** Records a batch by what is known without the head. */
+  async #prepare(client: Client, batch: readonly Incoming[]): Promise<Prepared> {
+    const from = { seq: this.#at.seq, key: PROVISIONAL_KEY };
+    this.#source.begin(from.seq, from.key);
+    await this.#source.fetchBatch(client, this.#recorder, batch);
+    return { changes: this.#recorder.record(batch), from };
+  }
+
+  /** What a batch changes, now that the head is locked; what others committed before it goes to `before`. */
+  async #settled(client: Client, head: Head, batch: readonly Incoming[], prepared: Prepared | null, before: News[]): Promise<Changes> {
+    const { entries, gap } = head.log === this.#at.log ? NO_ENTRIES : await entriesAfter(client, this.#at.log);
+    const from = this.#at.seq;
+    const isCurrent = head.log === this.#at.log + entries.length && !gap;
+    if (prepared === null || !isCurrent || (entries.length > 0 && (await concerns(client, entries, { batch, changes: prepared.changes, from, to: head.seq })))) return this.#again(client, head, batch);
+    if (entries.length > 0) {
+      await this.#follow(client, entries, from, head.seq);
+      for (const entry of entries) this.#news.note(entry);
+      before.push(await this.#news.logged(client, entries, from, head.seq));
+    }
+    renumber(prepared.changes, prepared.from, head);
+    const { seq, key } = this.#source;
+    this.#source.move(seq - prepared.from.seq + head.seq, key - prepared.from.key + head.key);
+    return prepared.changes;
+  }
+
+  /** Records a batch by what is stored while the head is locked. */
+  async #again(client: Client, head: Head, batch: readonly Incoming[]): Promise<Changes> {
+    this.#recorder.forget();
+    await this.#catchUp(client, head);
+    this.#source.begin(head.seq, head.key);
+    await this.#source.fetchBatch(client, this.#recorder, batch);
+    return this.#recorder.record(batch);
   }
 
   /** The connection is new, or somebody else committed. */
@@ -256,8 +307,11 @@ export class PostgresWriter {
   async #follow(client: Client, entries: readonly LoggedEntry[], from: number, to: number): Promise<void> {
     for (const entry of entries) for (const id of entry.gone) this.#recorder.drop(id);
     const ids = [...new Set(entries.flatMap((entry) => entry.runs))];
-    const runs = await runsById(client, ids);
-    const lacking = new Set(this.#recorder.lacks(runs.map((run) => run.runId)).runs);
+    const lacking = new Set(this.#recorder.lacks(ids).runs);
+    const unsaid = new Set(entries.flatMap((entry) => (entry.early === undefined ? entry.runs : [])));
+    for (const { runs: changed, early = [] } of entries) for (const id of changed) if (lacking.has(id)) this.#recorder.noteEarly(id, early.includes(id));
+    // Runs that are not in memory are not read: what is to be known of them is in the entry.
+    const runs = await runsById(client, ids.filter((id) => !lacking.has(id) || unsaid.has(id)));
     const events = new Map<number, EventRecord[]>(runs.filter((run) => !lacking.has(run.runId)).map((run) => [run.key, []]));
     for (const record of await eventsBetween(client, from, to, [...events.keys()])) events.get(record.root)?.push(record);
     for (const run of runs) this.#recorder.follow(run, (events.get(run.key) ?? []).map(recordedEvent));
