@@ -1,6 +1,6 @@
 /** The database that `make postgres` starts, and schemas of it for tests. */
 import { randomUUID } from "node:crypto";
-import { type DatabaseOptions, loadDriver } from "../../../runtime/trace/store/postgres/driver.js";
+import { type DatabaseOptions, type Driver, loadDriver } from "../../../runtime/trace/store/postgres/driver.js";
 import { PostgresIndexer } from "../../../runtime/trace/store/postgres/indexer.js";
 import { PostgresReader } from "../../../runtime/trace/store/postgres/reader.js";
 import { openSchema } from "../../../runtime/trace/store/postgres/schema.js";
@@ -36,7 +36,7 @@ export async function dropSchema(url: string, schema: string): Promise<void> {
 }
 
 /** The store in this thread. */
-export function postgresStores(url: string, onNews: (news: News) => void = () => undefined): Stores & { partitions(place: Place): Promise<readonly string[]> } {
+export function postgresStores(url: string, onNews: (news: News) => void = () => undefined, wrap: (driver: Driver) => Driver = (driver) => driver): Stores & { partitions(place: Place): Promise<readonly string[]> } {
   const stores: Pick<Stores, "place" | "open"> = {
     place() {
       const name = newSchema();
@@ -44,7 +44,7 @@ export function postgresStores(url: string, onNews: (news: News) => void = () =>
     },
     async open({ name }, options) {
       const database = { url, schema: name };
-      const driver = await loadDriver(database);
+      const driver = wrap(await loadDriver(database));
       await openSchema(driver, database, STEPS);
       const writer = new PostgresWriter({ sampleRate: 1, eventCap: 50_000, prices: {}, now: () => Date.now(), ...options, ...database, driver, onNews, log: () => undefined });
       await writer.open();
