@@ -8,7 +8,7 @@ import { settledPayload } from "./deferred.js";
 import type { Incoming } from "./model.js";
 
 /** Characters of one block, about: what is read to get one of its texts. */
-export const BLOCK_CHARS = 64 * 1024;
+export const BLOCK_CHARS = 128 * 1024;
 
 /** First byte of a block: Brotli follows. Blocks of earlier releases are gzip, which begins with another one. */
 const BROTLI = 1;

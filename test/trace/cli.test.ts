@@ -95,7 +95,7 @@ test("diff marks what differs", () =>
   inDirectory(async (_, trace) => {
     const { out } = await trace("diff", "r1", "r2");
     assert.match(out, /^≠ status {6}/m);
-    assert.match(out, /^ {2}steps/m);
+    assert.match(out, /^ {2}events/m);
     assert.equal((await trace("diff", "r1", "nope")).code, 1);
     assert.equal((await trace("diff", "r1")).code, 2);
   }));
