@@ -50,7 +50,7 @@ export const listRuns = {
       "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
       "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
     )).optional(),
-    sort: z.string().regex(/^(started|duration|tokens|cost|errors|steps)$/).default("started"),
+    sort: z.string().regex(/^(started|duration|tokens|cost|errors|calls|steps)$/).default("started"),
     cursor: text(1, 600).regex(/^[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
