@@ -134,7 +134,7 @@ class Collection:
         with self.lock:
             points, following = self.shard.scroll(E.ScrollRequest(
                 limit=body.get("limit", 10), filter=self.filter(body.get("filter")), with_payload=selector(body.get("with_payload", True)), with_vector=body.get("with_vector", False), **more))
-        return {"points": [{"id": shown_id(one.id), **payload_of(one)} for one in points], "next_page_offset": None if following is None else shown_id(following)}
+        return {"points": [{"id": shown_id(one.id), **payload_of(one), **vector_of(one, body)} for one in points], "next_page_offset": None if following is None else shown_id(following)}
 
     def count(self, body):
         only(body, "filter", "exact")
@@ -212,6 +212,17 @@ def params_of(body):
 
 def payload_of(point):
     return {} if point.payload is None else {"payload": point.payload}
+
+
+def vector_of(point, body):
+    """As the server shows it: a list where the vector has no name, else lists by name; nothing where it was not asked for."""
+    if body.get("with_vector", False) is False or point.vector is None:
+        return {}
+    vector = point.vector
+    if isinstance(vector, dict):
+        plain = {name: [float(x) for x in one] for name, one in vector.items() if isinstance(one, (list, tuple))}
+        return {"vector": plain[""] if set(plain) == {""} else plain}
+    return {"vector": [float(x) for x in vector]}
 
 
 def vectors_of(value):
