@@ -10,6 +10,7 @@ import { othersText, printed, writePage } from "./lib/page.js";
 import { withUsage } from "./lib/usage.js";
 import { adapters } from "./cases/adapters.js";
 import { auth } from "./cases/auth.js";
+import { authoring } from "./cases/authoring.js";
 import { call } from "./cases/call.js";
 import { connect } from "./cases/connect.js";
 import { counts } from "./cases/counts.js";
@@ -30,7 +31,7 @@ import { traceIngest } from "./cases/trace-ingest.js";
 import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, lists, start, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";

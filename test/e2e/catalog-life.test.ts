@@ -5,7 +5,10 @@
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { parse, stringify } from "yaml";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
@@ -16,9 +19,25 @@ import { loadMovies } from "./quickstart.js";
 
 const test = suite("the life of a catalog");
 
+const here = fileURLToPath(import.meta.url);
+const toolsrvFile = join(here, `../toolsrv${extname(here)}`);
+
 interface Draft { readonly tool: { readonly name: string; readonly parameters: readonly { readonly name: string }[] } }
 
-test("introspect, discover, approve, build, eval, and drift that names the tools of a changed store", async () => {
+/** A draft as an agent makes it: define_tool, called through an MCP client of a server that runs. */
+async function propose(folder: string, env: readonly string[]): Promise<void> {
+  const client = new Client({ name: "agent", version: "1.0.0" });
+  try {
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [...process.execArgv.map((flag) => (flag === "tsx" ? import.meta.resolve(flag) : flag)), toolsrvFile, "serve", "tools.yaml", "--enable-define", "--no-watch", ...env], cwd: folder, stderr: "ignore" }));
+    const spec = { kind: "scroll", target: { connection: "movies", collection: "movies" }, parameters: [{ name: "studio", path: "distributor", dtype: "keyword", op: "eq", required: true, description: "The studio, as 'Paramount Pictures'." }], output: { fields: ["title", "distributor"] } };
+    const { structuredContent } = await client.callTool({ name: "define_tool", arguments: { name: "films_of_studio", description: "List the films of one studio. Use when the user names a studio.", spec } });
+    assert.match(String((structuredContent as { readonly message: string }).message), /Draft 'films_of_studio' is pending/, JSON.stringify(structuredContent));
+  } finally {
+    await client.close();
+  }
+}
+
+test("introspect, discover, define by a client, approve, build, eval, and drift that names the tools of a changed store", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-e2e-life-"));
   const read = (name: string): string => readFileSync(join(folder, name), "utf8");
   const toolsrv = async (...words: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> => {
@@ -43,10 +62,14 @@ test("introspect, discover, approve, build, eval, and drift that names the tools
     const { drafts } = parse(read("tools.discovered.drafts.yaml")) as { readonly drafts: readonly Draft[] };
     assert.deepEqual([drafts.map(({ tool }) => tool.name), drafts[0]?.tool.parameters.length, read("tools.yaml")], [["search_movies_2"], 8, original]);
 
-    writeFileSync(join(folder, "tools.drafts.yaml"), stringify({ drafts }));
-    await ends(EXIT.OK, "approve", "search_movies_2", "--dry-run");
+    await propose(folder, env);
+    const { drafts: defined } = parse(read("tools.drafts.yaml")) as { readonly drafts: readonly Draft[] };
+    writeFileSync(join(folder, "tools.drafts.yaml"), stringify({ drafts: [...defined, ...drafts] }, { version: "1.1" }));
+    assert.deepEqual((await ends(EXIT.OK, "drafts", "list")).out.split("\n").map((line) => line.split(/ +/).slice(0, 2).join(" ")), ["pending films_of_studio", "pending search_movies_2", ""]);
+    for (const name of ["films_of_studio", "search_movies_2"]) await ends(EXIT.OK, "approve", name, "--dry-run");
     await ends(EXIT.OK, "build", "--no-trace", "--check");
-    await ends(EXIT.OK, "approve", "search_movies_2");
+    assert.equal(read("tools.yaml"), original, "nothing was approved yet");
+    for (const name of ["films_of_studio", "search_movies_2"]) await ends(EXIT.OK, "approve", name);
     await ends(EXIT.FINDINGS, "build", "--no-trace", "--check");
     await ends(EXIT.OK, "build", "--no-trace");
 
@@ -54,7 +77,7 @@ test("introspect, discover, approve, build, eval, and drift that names the tools
     await ends(EXIT.OK, "eval", "tools.yaml", "scenarios.yaml", "--experimental", ...env);
     await ends(EXIT.OK, "eval", "tools.yaml", "--generate", "--experimental", ...env);
     const proposed = parse(read("scenarios.generated.yaml")) as { readonly scenarios: readonly { readonly call: { readonly tool: string } }[] };
-    assert.ok(proposed.scenarios.some(({ call }) => call.tool === "search_movies_2"), "the approved tool has a scenario");
+    for (const name of ["films_of_studio", "search_movies_2"]) assert.ok(proposed.scenarios.some(({ call }) => call.tool === name), `${name} has a scenario`);
     await ends(EXIT.OK, "eval", "tools.yaml", "scenarios.generated.yaml", "--experimental", ...env);
 
     const films = JSON.parse(readFileSync(repo("node_modules/vega-datasets/data/movies.json"), "utf8")) as readonly { readonly [key: string]: unknown }[];
@@ -77,6 +100,6 @@ test("introspect, discover, approve, build, eval, and drift that names the tools
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, { timeoutMs: 120_000 });
+}, { timeoutMs: 180_000 });
 
 test.run();
