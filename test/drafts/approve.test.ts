@@ -160,4 +160,75 @@ test("what is not there, and words that mean nothing, are exit 2 and write nothi
     assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"]);
   }));
 
+test("a pipeline gets the guard of its connection, and its certificate shows it", () =>
+  inProject(async (project) => {
+    const spec = { kind: "pipeline", steps: [{ retrieve: { target: { connection: "main", collection: "movies" }, query: { required: true } } }, { sort: { by: "year" } }], output: { fields: ["title"] } };
+    assert.deepEqual((await project.define({ spec })).rows, []);
+    const { code, err } = await project.toolsrv("approve", NAME);
+    assert.equal(code, EXIT.OK, err);
+    assert.match(err, /"branch": "retrieve:search",\s+"guards": \[\s+"status eq \\"live\\"",\s+"hidden ne true"\s+\]/);
+    assert.equal((await project.toolsrv("validate", "tools.yaml")).code, EXIT.OK);
+  }));
+
+test("a guard that takes values of the environment cannot be written into a tool: the draft is refused", () =>
+  inProject(async (project) => {
+    const { rows } = await project.define();
+    assert.ok(rows.some(({ code, message }) => code === "TS0602" && message.includes("values come from the environment")), JSON.stringify(rows));
+  }, { catalog: CATALOG.replace("value: live }], must_not", 'value: "${STATE}" }], must_not') }));
+
+const COUNTED = CATALOG.replace(/ {4}query: \{ required: true \}\n/, "    kind: count\n").replace(/ {4}output:.*\n/, "");
+
+test("rows where callers had only their number are the approver's decision, and are called what they are", () =>
+  inProject(async (project) => {
+    assert.equal((await project.define()).count, 0);
+    const { code, err } = await project.toolsrv("approve", NAME, "--dry-run");
+    assert.equal(code, EXIT.OK, err);
+    assert.match(err, /"class": "isolation-weakening"/);
+    assert.match(err, /reads what no tool gave them before: rows of 'movies'/);
+  }, { catalog: COUNTED }));
+
+test("where roles are checked such a draft is refused, because it may undo a denial", () =>
+  inProject(async (project) => {
+    const { rows } = await project.define();
+    assert.ok(rows.some(({ code }) => code === "TS0604"), JSON.stringify(rows));
+  }, { catalog: `${COUNTED}security: { rbac: { enabled: true, default_role: all, roles: { all: { allow: ["*"] } } } }\n` }));
+
+test("a draft that was edited after it was proposed is refused", () =>
+  inProject(async (project) => {
+    await project.define();
+    project.write(DRAFTS_FILE, project.read(DRAFTS_FILE).replace("value: live", "value: secret"));
+    const { code, err } = await project.toolsrv("approve", NAME);
+    assert.equal(code, EXIT.USAGE);
+    assert.match(err, /was edited after it was proposed/);
+    assert.equal(project.read("tools.yaml"), CATALOG);
+  }));
+
+test("a drafts file of an existing server is read: null keys, no provenance, dates in quotes", () =>
+  inProject(async (project) => {
+    project.write(DRAFTS_FILE, `drafts:
+- status: pending
+  created_at: '2026-11-01T10:00:00.000000+00:00'
+  hash: ${"a".repeat(64)}
+  tool:
+    name: movies_by_year
+    kind: search
+    description: List movies of one year. Use when the user names a year.
+    target: {connection: main, collection: movies}
+    query: null
+    parameters:
+    - {name: year, path: year, dtype: integer, op: eq, required: true, description: null, enum: null, default: null, max: null, resolve: null}
+    static_filters:
+    - {path: status, op: eq, value: live}
+    steps: null
+    rerank: null
+    output: {fields: [title], limit_default: 10, limit_max: 50, redact: []}
+  issues: []
+`);
+    const { code, err } = await project.toolsrv("approve", "movies_by_year");
+    assert.equal(code, EXIT.OK, err);
+    assert.match(err, /"verified": false/);
+    assert.match(err, /"path": "hidden"/, "the connection's must_not is added");
+    assert.match(project.read("tools.yaml"), /name: movies_by_year/);
+  }));
+
 test.run();

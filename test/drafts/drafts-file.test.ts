@@ -49,50 +49,12 @@ test("bytes that are no text are refused", () =>
     assert.match((await toolsrv("drafts", "list")).err, /not UTF-8/);
   }));
 
-test("a draft that was edited after it was proposed is refused", () =>
-  inProject(async (project) => {
-    await project.define();
-    project.write(DRAFTS_FILE, project.read(DRAFTS_FILE).replace("value: live", "value: secret"));
-    const { code, err } = await project.toolsrv("approve", NAME);
-    assert.equal(code, EXIT.USAGE);
-    assert.match(err, /was edited after it was proposed/);
-    assert.equal(project.read("tools.yaml"), CATALOG);
-  }));
-
 test("comments of the drafts file survive a change", () =>
   inProject(async (project) => {
     await project.define();
     project.write(DRAFTS_FILE, `# reviewed by ana\n${project.read(DRAFTS_FILE)}# more to come\n`);
     await project.toolsrv("drafts", "reject", NAME);
     assert.match(project.read(DRAFTS_FILE), /^# reviewed by ana\n[\s\S]*status: rejected[\s\S]*# more to come\n$/);
-  }));
-
-test("a drafts file of an existing server is read: null keys, no provenance, dates in quotes", () =>
-  inProject(async (project) => {
-    project.write(DRAFTS_FILE, `drafts:
-- status: pending
-  created_at: '2026-11-01T10:00:00.000000+00:00'
-  hash: ${"a".repeat(64)}
-  tool:
-    name: movies_by_year
-    kind: search
-    description: List movies of one year. Use when the user names a year.
-    target: {connection: main, collection: movies}
-    query: null
-    parameters:
-    - {name: year, path: year, dtype: integer, op: eq, required: true, description: null, enum: null, default: null, max: null, resolve: null}
-    static_filters:
-    - {path: status, op: eq, value: live}
-    steps: null
-    rerank: null
-    output: {fields: [title], limit_default: 10, limit_max: 50, redact: []}
-  issues: []
-`);
-    const { code, err } = await project.toolsrv("approve", "movies_by_year");
-    assert.equal(code, EXIT.OK, err);
-    assert.match(err, /"verified": false/);
-    assert.match(err, /"path": "hidden"/, "the connection's must_not is added");
-    assert.match(project.read("tools.yaml"), /name: movies_by_year/);
   }));
 
 test("a proposal that was no tool is kept as a placeholder with its own issues, and is never approved", () =>
