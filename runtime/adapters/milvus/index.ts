@@ -17,7 +17,7 @@ import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config } from "./client.js";
 import { countQuery, explainWith, type Known, pageQuery, rowsQuery, searchQuery } from "./queries.js";
-import { ASSUMED_SCHEMA, type Described, type DescribedIndex, MAX_ROWS, queryBody, type QueryBody, type Schema, schemaOf } from "./requests.js";
+import { ASSUMED_SCHEMA, type Described, type DescribedIndex, type QueryBody, type Schema, schemaOf } from "./requests.js";
 
 /** How long the schema of a collection is taken as read. */
 const FRESH_MS = 30_000;
@@ -79,7 +79,7 @@ class MilvusAdapter implements Adapter {
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("milvus", request.route);
     const known = await this.#schema(request.collection, signal);
-    const found = await this.#page(known, request, (filter) => rowsQuery(known, { ...request, filter }), signal);
+    const found = await this.#pageOf(request, known, false, signal);
     return { rows: found.map((one) => toRow(one, known.schema)).sort(byId), exact: true };
   }
 
@@ -90,22 +90,19 @@ class MilvusAdapter implements Adapter {
     const { schema } = known;
     const { name } = schema.vector ?? { name: null };
     const offset = offsetOf(after);
-    const outputs = [...schema.shown, ...(name === null ? [] : [name])];
-    const found = await this.#page(known, { collection, filter, limit, offset, fields: null }, (page) => queryBody(collection, page, outputs, schema, MAX_ROWS), signal);
+    const found = await this.#pageOf({ collection, filter, limit, offset, fields: null }, known, true, signal);
     return countedPage(found.map((one) => ({ row: toRow(one, schema), vector: toVector(name === null ? null : one[name]) })), found.length, offset, limit);
   }
 
-  /** @param bodyOf the query of the records that a filter selects */
-  async #page(known: Known, request: FetchRequest, bodyOf: (filter: Filter) => QueryBody | null, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
+  /** The server has no order of its own: all ids are read and sorted, then the page by its ids, under the filter again. */
+  async #pageOf(request: FetchRequest, known: Known, withVector: boolean, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
     const { filter, limit, offset } = request;
-    const { schema } = known;
     const body = pageQuery(known, request);
     if (body === null) return [];
-    // The server has no order of its own: all ids are read and sorted, then the page by its ids, under the filter again.
-    const ids = (await this.#query(body, signal)).map((found) => idOf(found, schema)).sort(compareIds).slice(offset, offset + limit);
+    const ids = (await this.#query(body, signal)).map((found) => idOf(found, known.schema)).sort(compareIds).slice(offset, offset + limit);
     if (ids.length === 0) return [];
     const page: Filter = { path: "id", op: "in", value: ids };
-    const full = bodyOf(filter === null ? page : { and: [filter, page] });
+    const full = rowsQuery(known, { ...request, filter: filter === null ? page : { and: [filter, page] } }, withVector);
     return full === null ? [] : this.#query(full, signal);
   }
 

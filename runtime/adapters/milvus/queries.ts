@@ -23,9 +23,10 @@ export function pageQuery({ schema, reads }: Known, request: FetchRequest): Quer
   return reads.fetch(request, "ids", ({ collection, filter }) => queryBody(collection, filter, [schema.fields.id], schema, MAX_ROWS));
 }
 
-/** Matching records. */
-export function rowsQuery({ schema, reads }: Known, request: FetchRequest): QueryBody | null {
-  return reads.fetch(request, "rows", ({ collection, filter, fields }) => queryBody(collection, filter, outputFields(fields, schema), schema, MAX_ROWS));
+/** Matching records; with their vectors for a copy. */
+export function rowsQuery({ schema, reads }: Known, request: FetchRequest, withVector = false): QueryBody | null {
+  const vector = withVector && schema.vector !== null ? [schema.vector.name] : [];
+  return reads.fetch(request, withVector ? "copy" : "rows", ({ collection, filter, fields }) => queryBody(collection, filter, [...outputFields(fields, schema), ...vector], schema, MAX_ROWS));
 }
 
 export function countQuery({ schema, reads }: Known, request: CountRequest): QueryBody | null {

@@ -20,8 +20,8 @@ import { type Database, Server } from "./database.js";
 import { EMBEDDED_PACKAGES } from "./descriptor.js";
 import { addressOf, embeddedFolder } from "./dsn.js";
 import { isChanged } from "./errors.js";
-import { countStatement, explainOn, fetchStatement, type Known, searchStatement } from "./queries.js";
-import { fetchSql, pageSql, shownColumns, type Statement } from "./sql.js";
+import { copyStatement, countStatement, explainOn, fetchStatement, type Known, searchStatement } from "./queries.js";
+import { fetchSql, shownColumns, type Statement } from "./sql.js";
 import { assumedTable, type ColumnRow, INTROSPECT_SQL, type IndexRow, knownTable, PAYLOAD, placeOf, type Place, type Table, TABLES_SQL } from "./table.js";
 
 /** How long the columns of a table are taken as read. */
@@ -85,9 +85,9 @@ class PgvectorAdapter implements Adapter {
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseRoute("pgvector", route);
     const offset = offsetOf(after);
-    return this.#onTable(collection, signal, async ({ table }) => {
-      const found = await this.#run(pageSql({ filter, limit, offset }, table), signal);
-      return countedPage(found.map((row) => ({ row: toRow(row, table, null), vector: vectorOf(row["vector"]) })), found.length, offset, limit);
+    return this.#onTable(collection, signal, async (known) => {
+      const found = await this.#run(copyStatement(known, { collection, filter, limit, offset, fields: null }), signal);
+      return countedPage(found.map((row) => ({ row: toRow(row, known.table, null), vector: vectorOf(row["vector"]) })), found.length, offset, limit);
     });
   }
 

@@ -6,7 +6,7 @@ import type { Json } from "../../abi/plan.js";
 import type { FetchRequest, ReadRequest, SearchRequest } from "../adapter.js";
 import type { CountRequest, PreparedReads } from "../prepared.js";
 import { refuse, refuseRoute } from "../reduce.js";
-import { countSql, fetchSql, searchSql, type Statement } from "./sql.js";
+import { countSql, fetchSql, pageSql, searchSql, type Statement } from "./sql.js";
 import type { Table } from "./table.js";
 
 /** A table, and what was compiled for its columns. */
@@ -21,6 +21,11 @@ export function searchStatement({ table, reads }: Known, request: SearchRequest,
 
 export function fetchStatement({ table, reads }: Known, request: FetchRequest): Statement {
   return reads.fetch(request, "", (shape) => fetchSql(shape, table));
+}
+
+/** A page of a copy. */
+export function copyStatement({ table, reads }: Known, request: FetchRequest): Statement {
+  return reads.fetch(request, "copy", (shape) => pageSql(shape, table));
 }
 
 export function countStatement({ table, reads }: Known, request: CountRequest): Statement {

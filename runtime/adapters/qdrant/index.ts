@@ -17,8 +17,8 @@ import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import type { Width } from "./filter.js";
-import { ASSUMED, filterBody, type Manner, SPARSE, type Vectors } from "./requests.js";
-import { countQuery, explainWith, pageQuery, scrollQuery, searchQuery } from "./queries.js";
+import { ASSUMED, type Manner, SPARSE, type Vectors } from "./requests.js";
+import { copyQuery, countQuery, explainWith, pageQuery, scrollQuery, searchQuery } from "./queries.js";
 import { meaningOf } from "./verify.js";
 
 type Api = ReturnType<Qdrant.QdrantClient["api"]>;
@@ -114,12 +114,12 @@ class QdrantAdapter implements Adapter {
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseRoute("qdrant", route);
     const { name, dims } = vectorsOf(await this.#info(collection, signal), null);
-    const where = filterBody(filter, "exact");
-    if (where === null) return { rows: [], next: null };
-    const body = { collection_name: collection, ...where, ...(after === null ? {} : { offset: after }), limit, with_payload: true, with_vector: name === null ? dims !== null : [name] };
+    const query = copyQuery(this.#reads, { collection, filter, limit, offset: 0, fields: null });
+    if (query === null) return { rows: [], next: null };
+    const body = { ...query, ...(after === null ? {} : { offset: after }), with_vector: name === null ? dims !== null : [name] };
     const { points, next_page_offset: next } = await this.#ask(signal, (init) => this.api.scrollPoints(body as Parameters<Api["scrollPoints"]>[0], init));
-    const rows = (points as readonly Point[]).map((point) => ({ row: toRow(point, null), vector: toVector(isRecord(point.vector) ? point.vector[name ?? ""] : point.vector) }));
     const isMeant = meaningOf(filter);
+    const rows = (points as readonly Point[]).map((point) => ({ row: toRow(point, null), vector: toVector(isRecord(point.vector) ? point.vector[name ?? ""] : point.vector) }));
     return { rows: rows.filter(({ row }) => isMeant(row)), next: (next ?? null) as Json };
   }
 

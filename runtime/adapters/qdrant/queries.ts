@@ -30,6 +30,11 @@ export function scrollQuery(reads: PreparedReads, request: FetchRequest, width: 
   });
 }
 
+/** A page of a copy, without the name of its vectors. */
+export function copyQuery(reads: PreparedReads, request: FetchRequest): Query | null {
+  return scrollQuery(reads, request, "exact");
+}
+
 /** The points before a page, without their payload. */
 export function pageQuery(reads: PreparedReads, request: FetchRequest, width: Width): Query {
   return reads.fetch(request, `before ${width}`, ({ collection, filter, offset }): Query => ({ collection_name: collection, ...filterBody(filter, width), limit: place(offset), with_payload: false, with_vector: false }));

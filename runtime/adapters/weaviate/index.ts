@@ -14,9 +14,8 @@ import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config, type Endpoint } from "./client.js";
-import { compileFilter } from "./filter.js";
 import { type Declared, type Properties, propertiesOf } from "./properties.js";
-import { ASSUMED, countQuery, explainWith, fetchQuery, type Known, MAX_ROWS, type Schema, searchQuery } from "./queries.js";
+import { ASSUMED, BY_ID, countQuery, explainWith, fetchQuery, type Known, MAX_ROWS, type Schema, searchQuery } from "./queries.js";
 
 /** How long the schema of a collection is taken as read. */
 const FRESH_MS = 30_000;
@@ -109,17 +108,17 @@ class WeaviateAdapter implements Adapter {
   /** All objects by a cursor, which the server has without a filter only; else by counting, as far as it counts. */
   async page({ collection, filter, route = this.#ownRoute(), limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     refuseOthers(route);
-    return this.#withSchema(collection, signal, async ({ schema: { properties, vector } }) => {
-      const filters = filter === null ? "all" : compileFilter(filter, properties);
-      const isMeant = meaningOf(filter);
+    return this.#withSchema(collection, signal, async (known) => {
+      const selection = countQuery(known, { collection, filter });
       const offset = offsetOf(after);
-      if (filters === "none" || offset >= MAX_ROWS) return { rows: [], next: null };
-      const place = filters === "all" ? (typeof after === "string" ? { after } : {}) : { offset, filters: filters as Weaviate.FilterValue, sort: BY_ID };
+      if (selection === null || offset >= MAX_ROWS) return { rows: [], next: null };
+      const place = selection.filters === undefined ? (typeof after === "string" ? { after } : {}) : { offset, filters: selection.filters as Weaviate.FilterValue, sort: BY_ID as unknown as Weaviate.Sorting<undefined> };
       const most = Math.min(limit, MAX_ROWS - offset);
       const { objects } = await this.#on(collection, route, signal, (one) => one.query.fetchObjects({ limit: most, includeVector: true, ...place }));
-      const rows = objects.map((found) => ({ row: toRow(found), vector: toVector(found.vectors[vector ?? "default"]) })).filter(({ row }) => isMeant(row));
+      const isMeant = meaningOf(filter);
+      const rows = objects.map((found) => ({ row: toRow(found), vector: toVector(found.vectors[known.schema.vector ?? "default"]) })).filter(({ row }) => isMeant(row));
       const { next } = countedPage(rows, objects.length, offset, most);
-      return { rows, next: filters === "all" && next !== null ? objects.at(-1)?.uuid ?? null : next };
+      return { rows, next: selection.filters === undefined && next !== null ? objects.at(-1)?.uuid ?? null : next };
     });
   }
 
@@ -191,9 +190,6 @@ class WeaviateAdapter implements Adapter {
     return known;
   }
 }
-
-/** The client has no method for it, and the server sorts by this name. */
-const BY_ID = { sorts: [{ property: "_id", ascending: true }] } as unknown as Weaviate.Sorting<undefined>;
 
 function refuseOthers(route: Route | undefined): void {
   refuseRoute("weaviate", route?.namespace === undefined ? undefined : { namespace: route.namespace });

@@ -73,19 +73,21 @@ function numbersOf(vector: Given<Float32Array>): number[] {
   return later(vector, (numbers) => [...numbers]);
 }
 
-export interface Page extends Selection {
+/** The client has no method for it, and the server sorts by this name. */
+export const BY_ID = { sorts: [{ property: "_id", ascending: true }] };
+
+interface PageQuery extends Selection {
   readonly limit: number;
   readonly offset: number;
-  readonly sort: { readonly sorts: readonly { readonly property: string; readonly ascending: boolean }[] };
+  readonly sort: typeof BY_ID;
 }
 
-export function fetchQuery({ schema, reads }: Known, request: FetchRequest): Page | null {
-  return reads.fetch(request, "", ({ filter, fields, limit, offset }): Page | null => {
+export function fetchQuery({ schema, reads }: Known, request: FetchRequest): PageQuery | null {
+  return reads.fetch(request, "", ({ filter, fields, limit, offset }): PageQuery | null => {
     const selection = select(filter, fields, schema);
     return selection === null ? null : {
       limit: laterAll([limit, offset], ([rows = 0, skipped = 0]) => Math.min(rows, MAX_ROWS - Math.min(skipped, MAX_ROWS - 1))), offset: place(offset), ...selection,
-      // The client has no method for it, and the server sorts by this name.
-      sort: { sorts: [{ property: "_id", ascending: true }] },
+      sort: BY_ID,
     };
   });
 }
