@@ -73,6 +73,14 @@ test("a statement that was too long starts in a thread the next time, until it i
     assert.deepEqual(inThread, ["k0", "k1", "k2"]);
   }));
 
+test("a filter that no row passes ends too: rows that do not match are counted in", () =>
+  withStore(async (_place, session) => {
+    let asked = 0;
+    const lists = new Lists(session, { list: async () => (asked++, { answer: [{ n: 0 }], tookMs: 50 }) }, steppingClock(() => 100));
+    assert.deepEqual(await lists.read({ count: { collection: "things", filter: { path: "kind", op: "eq", value: "none" } } }, never), [{ n: 0 }]);
+    assert.equal(asked, 1, "answered by the thread");
+  }));
+
 test("a list that ended before its time is answered on the event loop", () =>
   withStore(async (_place, session) => {
     const lists = new Lists(session, { list: () => assert.fail("no thread") }, () => 0);

@@ -105,11 +105,11 @@ export function countSql(collection: string, filter: Filter | null, paths: Paths
   return { sql: lines(`SELECT count(*) AS "n" FROM ${fields} f`, `WHERE ${where.sql}`), params: where.params };
 }
 
-/** A condition in a statement that can be ended before all rows were compared. */
+/** A condition in a statement that can be ended before all rows were compared: asked first, also of rows that do not match. */
 function boundedSql(filter: Filter | null, collection: string, paths: Paths): Sql {
   const where = whereSql(filter, collection, paths);
   const turn = turnSql(`f."@row"`, filter !== null && comparesTexts(filter));
-  return where === null ? { sql: turn, params: [] } : { sql: `(${where.sql}) AND ${turn}`, params: where.params };
+  return where === null ? { sql: turn, params: [] } : { sql: `${turn} AND (${where.sql})`, params: where.params };
 }
 
 /** The rows that a filter selects, in no particular order: one JSON list, which takes half the time of as many rows. */
