@@ -28,6 +28,7 @@ export function buildJaeger(): { readonly file: string } | { readonly why: strin
   mkdirSync(FOLDER, { recursive: true });
   if (!existsSync(copy)) cpSync(source, copy, { recursive: true });
   spawnSync("chmod", ["-R", "u+w", copy]);
+  process.stderr.write("Jaeger is built, once: this takes some minutes\n");
   const built = spawnSync("go", ["build", "-buildvcs=false", "-o", file, "./cmd/jaeger"], { cwd: copy, encoding: "utf8", timeout: BUILD_MS });
   return built.status === 0 ? { file } : { why: `Jaeger can't be built: ${built.error?.message ?? built.stderr.trim().split("\n").at(-1) ?? ""}` };
 }

@@ -309,7 +309,10 @@ export class PostgresWriter {
     const ids = [...new Set(entries.flatMap((entry) => entry.runs))];
     const lacking = new Set(this.#recorder.lacks(ids).runs);
     const unsaid = new Set(entries.flatMap((entry) => (entry.early === undefined ? entry.runs : [])));
-    for (const { runs: changed, early = [] } of entries) for (const id of changed) if (lacking.has(id)) this.#recorder.noteEarly(id, early.includes(id));
+    for (const { runs: changed, gone, early = [] } of entries) {
+      for (const id of gone) this.#recorder.noteEarly(id, false);
+      for (const id of changed) if (lacking.has(id)) this.#recorder.noteEarly(id, early.includes(id));
+    }
     // Runs that are not in memory are not read: what is to be known of them is in the entry.
     const runs = await runsById(client, ids.filter((id) => !lacking.has(id) || unsaid.has(id)));
     const events = new Map<number, EventRecord[]>(runs.filter((run) => !lacking.has(run.runId)).map((run) => [run.key, []]));
