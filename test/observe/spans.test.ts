@@ -12,7 +12,7 @@ import { createEngine } from "../../runtime/call/engine.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
 import type { CallTrace, SpanSubject } from "../../runtime/observe/spans/call-trace.js";
 import { createSpanRecorder, type SpanSink } from "../../runtime/observe/spans/recorder.js";
-import { spansOf as toSpans } from "../../runtime/observe/spans/span.js";
+import { createSpanMaker } from "../../runtime/observe/spans/span.js";
 import type { SpanTransport } from "../../runtime/observe/spans/names.js";
 import { caller, memoryAdapter, program, type ProgramParts } from "../call/program.js";
 import { suite } from "../lib/suite.js";
@@ -44,9 +44,10 @@ async function spansOf(tool: string, args: unknown = {}, { semconv = false, tran
   const served = program({ plans: PLANS, adapter: memoryAdapter(ROWS), validators: { list: z.object({ name: z.string().optional() }) }, ...parts });
   const subjects: SpanSubject[] = [];
   const ids = createSpanIds();
+  const toSpans = createSpanMaker({ resource: resourceFromAttributes({}), version: "1.2.3" }, ids);
   const sink: SpanSink = {
     subject: (subject) => subjects.push(subject) - 1,
-    add: (trace) => void spans.push(...toSpans(JSON.parse(JSON.stringify(trace)) as CallTrace, subjects[trace.subject] as SpanSubject, { resource: resourceFromAttributes({}), version: "1.2.3" }, ids)),
+    add: (trace) => void spans.push(...toSpans(JSON.parse(JSON.stringify(trace)) as CallTrace, subjects[trace.subject] as SpanSubject)),
   };
   const { observer } = createSpanRecorder(served, { semconv, transport }, sink, ids);
   const engine = createEngine(served, { env: new Map(), observing: { observer, wallNow: () => 1_700_000_000_000 } });
@@ -178,6 +179,22 @@ test("ids are never all zeros, and never repeat", () => {
   assert.equal(ids.traceId(), "ab".repeat(16));
   const real = createSpanIds();
   assert.equal(new Set(Array.from({ length: 5000 }, () => real.spanId())).size, 5000);
+});
+
+test("spans that follow each other have their own principal, request, outcome and name, and nothing of one another", () => {
+  const call: CallTrace = { subject: 0, traceId: null, spanId: null, parentId: null, called: null, requestId: "r1", principal: "ada", startMs: 1, endMs: 2, code: null, count: 3, truncated: true, steps: [] };
+  const known: SpanSubject = { tool: "list", attributes: { tool: "list", connection: "main" }, semconv: false, transport: "tcp" };
+  const unknown: SpanSubject = { ...known, tool: null, attributes: {} };
+  const calls: readonly (readonly [CallTrace, SpanSubject])[] = [
+    [call, known], [{ ...call, requestId: "r2", principal: "bob", count: 0, truncated: false }, known], [{ ...call, principal: null }, known], [{ ...call, code: "timeout" }, known], [{ ...call, code: "internal", principal: null }, known],
+    [{ ...call, called: "guess", code: "invalid_arguments" }, unknown], [{ ...call, called: "other", code: "invalid_arguments" }, unknown], [call, known],
+  ];
+  const maker = () => createSpanMaker({ resource: resourceFromAttributes({}), version: "1" }, createSpanIds());
+  const one = maker();
+  const attributes = calls.map(([trace, subject]) => one(trace, subject)[0]?.attributes);
+  assert.deepEqual(attributes, calls.map(([trace, subject]) => maker()(trace, subject)[0]?.attributes));
+  assert.deepEqual(attributes[1], { tool: "list", connection: "main", principal: "bob", "toolsrv.request.id": "r2", "toolsrv.result.count": 0, "toolsrv.result.truncated": false });
+  assert.deepEqual([attributes[3]?.["toolsrv.error.code"], attributes[3]?.["toolsrv.result.count"], attributes[6]?.["tool"]], ["timeout", undefined, "other"]);
 });
 
 test.run();

@@ -8,7 +8,7 @@ import type { CallTrace, SpanSubject } from "./call-trace.js";
 import { loadExporter, type ExporterParts } from "./exporters.js";
 import { createSpanIds } from "./ids.js";
 import type { SpanSink } from "./recorder.js";
-import { spansOf, type SpanOrigin } from "./span.js";
+import { createSpanMaker } from "./span.js";
 
 /** Spans that wait for the exporter; the next ones are dropped. */
 export const MAX_WAITING = 8192;
@@ -39,11 +39,10 @@ export class SpanPipeline implements SpanSink {
   /** Of `dropped`, those of the outage that lasts; `null` when there is none. */
   private outage: number | null = null;
   /** `null` until the packages are loaded. */
-  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin } | null = null;
+  private loaded: { readonly processor: SpanProcessor; readonly spansOf: ReturnType<typeof createSpanMaker> } | null = null;
   /** Calls that ended before. */
   private early: CallTrace[] = [];
   private readonly subjects: SpanSubject[] = [];
-  private readonly ids = createSpanIds();
   private closed = false;
 
   constructor(private readonly options: SpanPipelineOptions) {}
@@ -53,7 +52,7 @@ export class SpanPipeline implements SpanSink {
     const { exporter, resource, BatchSpanProcessor } = await loadExporter(this.options);
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
     const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
-    this.loaded = { processor, origin: { resource, version: this.options.version } };
+    this.loaded = { processor, spansOf: createSpanMaker({ resource, version: this.options.version }, createSpanIds()) };
     const { early } = this;
     this.early = [];
     for (const trace of early) {
@@ -78,8 +77,8 @@ export class SpanPipeline implements SpanSink {
       this.early.push(trace);
       return;
     }
-    const { processor, origin } = this.loaded;
-    for (const span of spansOf(trace, subject, origin, this.ids)) processor.onEnd(span);
+    const { processor, spansOf } = this.loaded;
+    for (const span of spansOf(trace, subject)) processor.onEnd(span);
   }
 
   /** Sends what waits, for a bounded time; the rest is dropped. */
