@@ -26,6 +26,9 @@ const MAX_INT16 = 2 ** 15 - 1;
 /** Larger than what the rounding of a 32-bit number can lose, as a share of it. */
 const ROUNDING = 1e-6;
 
+/** Added and subtracted again it rounds a small number to an integer, several times as fast as Math.round. */
+const TO_INTEGER = 1.5 * 2 ** 52;
+
 /** Error bounds of rows that codes cannot describe: compared in full always (infinite), or never (no such row). */
 const UNKNOWN = Number.POSITIVE_INFINITY;
 const ABSENT = -1;
@@ -100,7 +103,7 @@ function encode(vector: Float32Array, codes: Int8Array | Int16Array, largest: nu
   let lost = 0;
   for (let i = 0; i < vector.length; i++) {
     const exact = (vector[i] as number) * step;
-    const code = Math.round(exact);
+    const code = exact + TO_INTEGER - TO_INTEGER;
     codes[i] = code;
     lost += (exact - code) * (exact - code);
   }
