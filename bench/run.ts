@@ -15,6 +15,7 @@ import { call } from "./cases/call.js";
 import { connect } from "./cases/connect.js";
 import { counts } from "./cases/counts.js";
 import { lists } from "./cases/lists.js";
+import { embedded } from "./cases/embedded.js";
 import { limits } from "./cases/limits.js";
 import { observe } from "./cases/observe.js";
 import { latency } from "./cases/latency.js";
@@ -31,7 +32,7 @@ import { traceIngest } from "./cases/trace-ingest.js";
 import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, embedded, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";
