@@ -32,7 +32,7 @@ import { traceIngest } from "./cases/trace-ingest.js";
 import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
 
-const CASES: readonly BenchCase[] = [] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, embedded, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, embedded, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";
