@@ -62,7 +62,7 @@ test("--show-plan prints schema and plan on stderr and the native query in the e
   assert.ok(!err.includes("owner"), "guards are not shown to the model");
   const envelope = JSON.parse(out) as { compiled_query: { sql: string; params: unknown[] } };
   assert.deepEqual(envelope.compiled_query.params, ["me", 195, 200, 0]);
-  assert.match(envelope.compiled_query.sql, /WHERE \(f\."owner" = \?\) AND \(f\."size" >= \? AND f\."size" < ''\)/);
+  assert.match(envelope.compiled_query.sql, / AND \(\(f\."owner" = \?\) AND \(f\."size" >= \? AND f\."size" < ''\)\)\n/);
 });
 
 test("the result is cut at 20,000 characters, never within one, and a line says so", async () => {
