@@ -52,12 +52,13 @@ function Counters(): JSX.Element | null {
   const stats = useApp().stats.value;
   if (stats === null) return null;
   const lost = stats.events_dropped + stats.events_throttled;
+  const [runs, events] = [stats.total_runs === 1 ? "run" : "runs", stats.total_events === 1 ? "event" : "events"];
   const pressed = stats.queue_max > 0 && stats.queue_depth > stats.queue_max / 2;
   return (
     <ul class="counters" aria-label="Counters">
-      <li title={`${formatNumber(stats.total_runs)} runs stored`}><b>{formatCount(stats.total_runs)}</b> runs</li>
+      <li title={`${formatNumber(stats.total_runs)} ${runs} stored`}><b>{formatCount(stats.total_runs)}</b> {runs}</li>
       <li class="counter-running" data-some={stats.running > 0}><b>{formatCount(stats.running)}</b> running</li>
-      <li title={`${formatNumber(stats.total_events)} events stored`} class="counter-events"><b>{formatCount(stats.total_events)}</b> events</li>
+      <li title={`${formatNumber(stats.total_events)} ${events} stored`} class="counter-events"><b>{formatCount(stats.total_events)}</b> {events}</li>
       {pressed && <li class="bad" title="Events that wait to be stored"><b>{formatCount(stats.queue_depth)}</b> queued</li>}
       {lost > 0 && <li class="bad" title={`${formatNumber(stats.events_dropped)} refused because the queue or the disk was full, ${formatNumber(stats.events_throttled)} beyond the cap of a run`}><b>{formatCount(lost)}</b> lost</li>}
     </ul>

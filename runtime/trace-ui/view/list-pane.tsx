@@ -1,7 +1,7 @@
 /** Filters, and below them the runs that pass, or the steps that a search found. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatNumber } from "../model/format.js";
 import { type Filters, MAX_FILTER, NO_FILTERS, type Sort } from "../model/route.js";
 import { useApp } from "./context.js";
@@ -88,11 +88,19 @@ const TYPING_MS = 180;
 function FilterInput({ id, value, placeholder, label, icon, onChange }: { id: string; value: string; placeholder: string; label: string; icon?: boolean; onChange: (value: string) => void }): JSX.Element {
   const text = useSignal(value);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  // A filter may also be set by a tag, by the address or by going back.
-  useEffect(() => void (text.value = value), [value]);
-  const change = (next: string, at: number): void => {
-    text.value = next;
+  const cancel = (): void => {
     if (timer.current !== null) clearTimeout(timer.current);
+  };
+  // A filter may also be set by a tag, by the address or by going back. This runs before the next key is handled: an
+  // effect after the frame would replace what was typed meanwhile with the filter of a moment ago.
+  useLayoutEffect(() => {
+    if (value === text.value) return;
+    cancel();
+    text.value = value;
+  }, [value]);
+  const change = (next: string, at: number): void => {
+    cancel();
+    text.value = next;
     timer.current = setTimeout(() => onChange(next), at);
   };
   return (

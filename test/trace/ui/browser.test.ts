@@ -119,6 +119,41 @@ test("filters are the service's own, live in the address and survive a reload", 
   await finish(watched);
 }));
 
+test("a key that is typed just after the filter was applied stays in the field", () => withPages({}, async (trace) => {
+  await trace.ingest(failedRun("r1"));
+  const watched = await openPage(`${trace.url}/ui/`);
+  const { page } = watched;
+  await page.clock.install();
+  await page.reload();
+  await page.locator(".run-row").waitFor();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await page.locator("#search").pressSequentially("check");
+  // The filter is applied by the last timer that runs here; frames after it wait.
+  await page.clock.runFor(180);
+  assert.match(page.url(), /q=check$/);
+  await page.locator("#search").pressSequentially("x");
+  await page.clock.runFor(100);
+  assert.equal(await page.locator("#search").inputValue(), "checkx");
+  await page.clock.runFor(180);
+  assert.match(page.url(), /q=checkx$/);
+  await finish(watched);
+}));
+
+test("one run is one run in the header, and its small cost is readable in the list", () => withPages({}, async (trace) => {
+  const model = { run_id: "r1-model", parent_run_id: "r1", agent_name: "gpt-4o-mini", model: "gpt-4o-mini" };
+  await trace.ingest([
+    { run_id: "r1", event_type: "chain_start", timestamp: at(0), agent_name: "asker" }, { ...model, event_type: "chat_model_start", timestamp: at(1) },
+    { ...model, event_type: "llm_end", timestamp: at(2), token_input: 42, token_output: 58 }, { run_id: "r1", event_type: "chain_end", timestamp: at(3), agent_name: "asker" },
+  ]);
+  const watched = await openPage(`${trace.url}/ui/`);
+  const { page } = watched;
+  const cost = page.locator(".run-cost", { hasText: "<$0.0001" });
+  await cost.waitFor();
+  assert.equal(await cost.evaluate((element) => element.scrollWidth - element.clientWidth), 0);
+  await page.locator(".counters li", { hasText: /^1 run$/ }).waitFor();
+  await finish(watched);
+}));
+
 test("full-text search finds a word of a payload and opens its step", () => withPages({}, async (trace) => {
   await trace.ingest(failedRun("r1"));
   await trace.settle();
