@@ -83,6 +83,20 @@ test("a load makes the indexes whose fields exist, keeps them, and drops those t
   remove();
 });
 
+test("a load leaves statistics of the indexes, and no samples of single values", async () => {
+  const { folder, remove } = scratch();
+  await fill(folder, things, "things", [["owner"]]);
+  const db = new Database(join(folder, "store.db"));
+  const rowsOf = (table: string): number => Number(db.prepare(`SELECT count(*) FROM ${table} WHERE tbl = 'things/fields'`).pluck().get());
+  db.exec("ANALYZE");
+  assert.ok(rowsOf("sqlite_stat4") > 0, "ANALYZE without a limit takes samples");
+  await fill(folder, things, "things", [["kind"]]);
+  assert.ok(rowsOf("sqlite_stat1") > 0);
+  assert.equal(rowsOf("sqlite_stat4"), 0);
+  db.close();
+  remove();
+});
+
 test("an index of a version before, without the record id, is made anew", async () => {
   const { folder, remove } = scratch();
   await fill(folder, things);
