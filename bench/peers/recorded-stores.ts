@@ -62,7 +62,7 @@ const JSON_ANSWERS: readonly (readonly [path: RegExp, answer: object])[] = [
   }],
 ];
 
-/** Answers, at once or when what holds it ends. */
+/** Calls `answer` at once, or when the gate opens. */
 function through(gate: Gate, isSearch: boolean, answer: () => void): void {
   const held = isSearch ? gate() : null;
   if (held === null) answer();

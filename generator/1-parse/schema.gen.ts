@@ -56,7 +56,7 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
       }
     },
     "skill": {
-      "description": "Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); it tells each caller of the tools that it may call.",
+      "description": "Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); each caller sees the tools that it may call.",
       "type": "object",
       "required": [
         "name"

@@ -153,7 +153,7 @@ export interface Catalog {
     define_tool?: boolean;
   };
   /**
-   * Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); it tells each caller of the tools that it may call.
+   * Offer an agent skill of the catalog over MCP (io.modelcontextprotocol/skills); each caller sees the tools that it may call.
    */
   skill?: {
     /**

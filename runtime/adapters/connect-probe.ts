@@ -1,6 +1,6 @@
 /**
- * Whether a store accepts connections at all. Clients of gRPC try again by themselves and longer and longer, up to
- * minutes, and tell nobody; a call that takes long asks here.
+ * Whether a store accepts connections at all. Clients of gRPC retry by themselves, with pauses of
+ * up to minutes, and report nothing meanwhile; a call that takes long asks here.
  */
 import { connect, type Socket } from "node:net";
 import { BackendError } from "../abi/errors.js";

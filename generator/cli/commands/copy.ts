@@ -136,7 +136,7 @@ function ask<T>({ backend }: ResolvedConnection, io: Io, work: (signal: AbortSig
 /** Rows are copied as they are stored, and what keeps a tool's caller from some of them is not in the file. */
 function warn({ tenancy, documentAcl }: OpenedCatalog["compiled"]["checked"], filter: Filter | null, { stderr }: Io): void {
   if (tenancy.mode !== "none" && !fixes(filter, tenancy.path)) stderr.write(`warning: rows of all tenants are copied, because nothing filters '${tenancy.path}'; give --where ${tenancy.path}=VALUE for those of one\n`);
-  if (documentAcl !== null) stderr.write("warning: rows are copied whoever may read them: security.document_acl is of tools\n");
+  if (documentAcl !== null) stderr.write("warning: rows are copied without document access: security.document_acl applies to tools only\n");
   stderr.write("note: whole rows are copied, fields that tools redact or leave out among them; the file can be read by you alone\n");
 }
 

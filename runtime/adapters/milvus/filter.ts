@@ -18,7 +18,7 @@ export function compileFilter(filter: Shape, fields: Fields = ASSUMED): Compiled
   return typeof compiled === "string" ? compiled : laterAll(compiled.parts, (parts) => parts.join(""));
 }
 
-/** An expression in pieces: literals of values that only a call has stand between the others. */
+/** An expression in pieces: texts, and literals of values that only a call has. */
 interface Expression {
   readonly parts: readonly string[];
 }

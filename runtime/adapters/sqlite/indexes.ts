@@ -99,7 +99,7 @@ export function createTriggersSql(collection: string, path: string): readonly st
   ];
 }
 
-/** Statements that remove an index, whoever made it. */
+/** Statements that remove an index, of whatever version made it. */
 export function dropIndexSql({ spec, name }: FoundIndex): readonly string[] {
   const [path] = spec;
   if (path === undefined || !isListPath(path)) return [`DROP INDEX IF EXISTS ${quoteName(name)}`];

@@ -1,6 +1,6 @@
 /**
  * Spans exported by a thread: OpenTelemetry's packages take several times as long for a span as a call takes, and calls
- * shall not pay for that. What is kept of calls crosses in batches.
+ * must not pay for that. What is kept of calls crosses in batches.
  */
 import { Worker } from "node:worker_threads";
 import { PackageError } from "../../base/optional-package.js";

@@ -36,7 +36,7 @@ export function mayHoldSecret(bytes: Uint8Array, from = 0, to = bytes.length): b
   return false;
 }
 
-/** Whether the byte is where a secret can be told by its neighbours. */
+/** Whether a secret can be recognised by the neighbours of this byte. */
 function begins(kind: number, bytes: Uint8Array, at: number): boolean {
   const before = bytes[at - 1];
   const second = bytes[at - 2];

@@ -12,7 +12,7 @@ import type { FetchedSource } from "./source.js";
 import { ADD_DURATIONS, ADD_EDGES, ADD_NODES, sumRows } from "./sums.js";
 import type { Packed } from "./commit-news.js";
 
-/** The row that whoever writes locks first. */
+/** The row that a writer locks first. */
 export interface Head {
   readonly partition_steps: number;
   readonly seq: number;
