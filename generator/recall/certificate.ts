@@ -24,7 +24,7 @@ export interface Certificate {
 
 export const CERTIFICATE_VERSION = 2;
 /** Fewer queries for each tenant than this show nothing that a build may rely on. */
-export const LEAST_SAMPLES = 20;
+const LEAST_SAMPLES = 20;
 /** The collection may become this many times larger or smaller before the measurement counts as one of another. */
 const MOST_GROWTH = 2;
 
@@ -66,7 +66,7 @@ function isMeasurement(value: unknown): value is CertifiedRecall {
 }
 
 /** The tools of a catalog that ask for a recall. */
-export function demandingTools({ checked }: Pick<Compiled, "checked">): readonly (ResolvedTool & { readonly minRecall: number })[] {
+function demandingTools({ checked }: Pick<Compiled, "checked">): readonly (ResolvedTool & { readonly minRecall: number })[] {
   return checked.tools.filter((tool): tool is ResolvedTool & { readonly minRecall: number } => tool.minRecall !== null);
 }
 

@@ -88,7 +88,7 @@ function createListSql(collection: string, path: string): readonly string[] {
 }
 
 /** The triggers that keep the table of a list complete. */
-export function createTriggersSql(collection: string, path: string): readonly string[] {
+function createTriggersSql(collection: string, path: string): readonly string[] {
   const [table, column] = [listTableName(collection, path), columnName(path)];
   const [added, removed] = triggerNames(listTable(collection, path)).map(quoteName) as [string, string];
   const values = (row: "NEW" | "OLD"): string => `SELECT ${listValue("e")}, ${row}."@row" FROM json_each(${row}.${column}) e WHERE ${isValue("e")}`;
