@@ -130,7 +130,7 @@ test("a folder, file or option that does not fit is refused, and nothing is over
       [["--skill", "x".repeat(65)], /no name of a skill/],
       [["--skill", "out/notes"], /outside of --out/],
       [["--skill", "mine"], /mine\/SKILL\.md was not written by a build/],
-      [["--scenarios", "scenarios.yaml"], /--skill DIR; give both/],
+      [["--scenarios", "scenarios.yaml"], /--skill DIR, or rows to --twin DIR; give one of them/],
       [["tools.yaml", "other.yaml", "--skill", "notes"], /one catalog/],
       [["--emit", "ir", "--skill", "notes"], /does not go with --skill/],
       [["--skill", "notes", "--scenarios", "broken.yaml"], /broken\.yaml:1/],
