@@ -1,20 +1,17 @@
 /**
  * Blocks: texts of steps of one run that came together, compressed as one. One compression of many texts takes a fifth
- * of the time of one each, and makes half the bytes. A block is lines, one a step: JSON has no line feed of its own. It
- * never holds two runs, so that a deleted run takes its blocks along.
+ * of the time of one each, and makes half the bytes. A block is gzip of lines, one a step: JSON has no line feed of its
+ * own. It never holds two runs, so that a deleted run takes its blocks along.
  */
-import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { settledPayload } from "./deferred.js";
 import type { Incoming } from "./model.js";
 
 /** Characters of one block, about: what is read to get one of its texts. */
 export const BLOCK_CHARS = 128 * 1024;
 
-/** First byte of a block: Brotli follows. Blocks of earlier releases are gzip, which begins with another one. */
-const BROTLI = 1;
-const GZIP = 0x1f;
-/** Half the time of the fastest gzip, and fewer bytes. */
-const LEVEL = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 };
+/** The fastest levels take the same time; this is the smaller one. */
+const LEVEL = 2;
 
 /** What a step shows beside its payload and its columns. */
 export interface Details {
@@ -43,18 +40,13 @@ export class LinePacker {
       if (index > 0) bytes[at++] = LINE_FEED;
       for (const part of line) at += bytes.write(part, at, "utf8");
     }
-    const packed = brotliCompressSync(bytes.subarray(0, at), { params: LEVEL });
-    const block = new Uint8Array(packed.byteLength + 1);
-    block[0] = BROTLI;
-    block.set(packed, 1);
-    return block;
+    return gzipSync(bytes.subarray(0, at), { level: LEVEL });
   }
 }
 
-/** @throws Error when the bytes are not what this or an earlier release packed */
+/** @throws Error when the bytes are not what a `LinePacker` made */
 export function unpackLines(data: Uint8Array): readonly string[] {
-  if (data[0] !== BROTLI && data[0] !== GZIP) throw new Error(`a block begins with the byte ${data[0] ?? "nothing"}`);
-  return (data[0] === BROTLI ? brotliDecompressSync(data.subarray(1)) : gunzipSync(data)).toString("utf8").split("\n");
+  return gunzipSync(data).toString("utf8").split("\n");
 }
 
 /** Summary and attributes as one line: JSON text has no tab. */

@@ -40,7 +40,7 @@ test("--check compares the package too: an edit, a missing file and a module tha
   inProject(async (folder, build) => {
     const module = join(folder, "py", "toolsrv_catalog");
     await build("--python", "py");
-    assert.deepEqual(await build("--python", "py", "--check"), { code: EXIT.OK, out: "", err: "py is up to date with tools.yaml\nout is up to date with tools.yaml\n" });
+    assert.deepEqual(await build("--python", "py", "--check"), { code: EXIT.OK, out: "", err: "out is up to date with tools.yaml\npy is up to date with tools.yaml\n" });
     // An output that differs is not type-checked, which takes seconds.
     appendFileSync(join(folder, "out", "queries.md"), "edited\n");
     appendFileSync(join(module, "stdio.py"), "steal()\n");

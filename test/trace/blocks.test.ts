@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { detailsOf, hasPayload, LinePacker, payloadOf, summaryOf, unpackLines } from "../../runtime/trace/block.js";
@@ -273,7 +273,7 @@ test("a directory of the format before keeps its steps as they are, and takes bl
   await rm(directory, { recursive: true, force: true });
 });
 
-test("blocks of the release before, which are gzip, read as they did", async () => {
+test("payloads and texts are gzip on disk, and files of the format before are opened", async () => {
   const directory = await temporaryDirectory();
   const first = openLocalStore(directory);
   first.writer.write(packed(longRun("r")));
@@ -281,12 +281,15 @@ test("blocks of the release before, which are gzip, read as they did", async () 
   const before = seen(first, "r");
   const { layout } = first;
   first.close();
-  for (const [path, table, version] of [[layout.traces, "details", "; PRAGMA user_version = 12"], [layout.payloads, "blocks", ""]] as const) {
+  for (const [path, table] of [[layout.traces, "details"], [layout.payloads, "blocks"]] as const) {
     const db = new Database(path);
-    db.function("regzip", (data) => gzipSync(unpackLines(data as Buffer).join("\n")));
-    db.exec(`UPDATE ${table} SET data = regzip(data)${version}`);
+    const stored = db.prepare(`SELECT data FROM ${table}`).pluck().all() as Buffer[];
+    assert.ok(stored.length > 0 && stored.every((data) => gunzipSync(data).length > 0), table);
     db.close();
   }
+  const traces = new Database(layout.traces);
+  traces.pragma("user_version = 12");
+  traces.close();
   const second = openLocalStore(directory);
   assert.deepEqual(seen(second, "r"), before);
   second.close();

@@ -1,7 +1,7 @@
 /**
  * The files of a data directory. Each has one writer: the recorder's thread writes traces.db and payloads.db, the
  * indexer's thread writes index.db. traces.db holds runs, steps and their sums; payloads.db the compressed
- * payloads, by blocks (Brotli, trace/block.ts) or one by one (gzip) by the step's sequence number; index.db what is derived from both
+ * payloads, gzip, by blocks (trace/block.ts) or one by one, by the step's sequence number; index.db what is derived from both
  * and can be made again: full text, and steps by id. The number of a block is that of one of its steps. Nothing random
  * is indexed in traces.db, because every step would then dirty a page of its own.
  */
