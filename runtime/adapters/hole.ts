@@ -108,14 +108,19 @@ export function isUuid(value: Slot): value is string | Hole {
 
 /** A native query with holes. */
 export interface Template {
-  /** The query of one call; its parts without holes are shared by all calls, and frozen. */
+  /** The query of one call, whose own members a client may set; parts within it that have no holes are shared by all calls, and frozen. */
   fill(given: readonly unknown[]): unknown;
 }
 
 /** A compiled query, whose holes are filled by copying it around them. */
 export function templateOf(query: unknown): Template {
   const filler = fillerOf(query);
-  return { fill: (given) => (filler === null ? query : filler(given)) };
+  return { fill: (given) => (filler === null ? ownOf(query) : filler(given)) };
+}
+
+/** Milvus' client writes its own form of the filter into the request that it is given. */
+function ownOf(query: unknown): unknown {
+  return typeof query === "object" && query !== null && !Array.isArray(query) ? { ...query } : query;
 }
 
 type Filler = (given: readonly unknown[]) => unknown;

@@ -50,9 +50,12 @@ export function fieldOf(path: string, fields: Fields): Field {
   const within = keys.map((key) => `["${key}"]`).join("");
   const declared = fields.declared.get(head);
   if (declared === undefined) {
-    if (fields.others === "unknown") return { name: head + within, kind: keys.length === 0 ? "assumed" : "any", missing: keys.length === 0 ? "never" : "key" };
+    // No declared field can be named like a word of the language, so this one is dynamic.
+    const isWord = WORDS.test(head);
+    const name = isWord ? `$meta["${head}"]` : head;
+    if (fields.others === "unknown" && !isWord) return { name: name + within, kind: keys.length === 0 ? "assumed" : "any", missing: keys.length === 0 ? "never" : "key" };
     if (fields.others === "none") return refuse("milvus", `the path '${path}': the collection has no such field and no dynamic ones`);
-    return { name: (WORDS.test(head) ? `$meta["${head}"]` : head) + within, kind: "any", missing: "key" };
+    return { name: name + within, kind: "any", missing: "key" };
   }
   if (declared.kind !== "json") return keys.length === 0 ? { name: head, kind: declared.kind, missing: declared.nullable ? "null" : "never" } : refuse("milvus", `the path '${path}': ${head} is no JSON field`);
   return keys.length > 0 ? { name: head + within, kind: "any", missing: "key" } : refuse("milvus", `comparisons with the whole JSON field '${head}'`);

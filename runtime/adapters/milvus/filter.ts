@@ -166,6 +166,8 @@ function notAmong(field: Field, operands: readonly Slot[]): Compiled<Expression>
 function contains(which: "any" | "all", field: Field, operands: readonly Slot[]): Compiled<Expression> {
   operands.forEach(literal);
   if (field.kind !== "list" && field.kind !== "any" && field.kind !== "assumed") return "none";
+  // A field that is named like a word of the language is written another way, which this function does not take.
+  if (field.name.startsWith("$meta[")) return refuse("milvus", `a comparison with lists of the field ${field.name.slice("$meta[".length, -1)}, which is a word of its filter language`);
   const groups = (["string", "number", "boolean"] as const).map((type) => operands.filter((value) => typeOf(value) === type)).filter((group) => group.length > 0);
   return join(which === "any" ? "or" : "and", groups.map((group) => text`ARRAY_CONTAINS_${which === "any" ? "ANY" : "ALL"}(${field.name}, ${list(group)})`));
 }
