@@ -161,7 +161,8 @@ function hasAll(value: readonly unknown[], operands: readonly Scalar[]): boolean
   return operands.length > 0 && operands.every((one) => elements.has(one));
 }
 
-function isList(value: Operand): value is readonly Scalar[] {
+/** Whether an operand is a list of values. */
+export function isList(value: Operand): value is readonly Scalar[] {
   return Array.isArray(value);
 }
 

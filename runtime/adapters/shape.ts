@@ -5,7 +5,7 @@
  * A value that a compiler would look at closely (half of a surrogate pair, a whole number beyond 53 bits) is a part of
  * the shape, as is a value that the plan fixes: such a filter compiles to the same query with one hole fewer.
  */
-import type { Condition, Filter, Operand, Scalar } from "../abi/filter.js";
+import { isList, type Condition, type Filter, type Operand, type Scalar } from "../abi/filter.js";
 import { wordsOf } from "../base/text.js";
 import { Hole, type HoleKind, isUuid, type Slot } from "./hole.js";
 import { canonical } from "./operands.js";
@@ -122,8 +122,4 @@ function isSpecial(text: string): boolean {
 
 function isDigits(text: string): boolean {
   return /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) && String(Number(text)) === text;
-}
-
-function isList(operand: Operand): operand is readonly Scalar[] {
-  return Array.isArray(operand);
 }

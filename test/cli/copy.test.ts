@@ -207,7 +207,7 @@ test("an interrupted copy leaves nothing, and leaves the file that it would have
     assert.deepEqual(files(), ["data", "env", "rows.jsonl", "sample.db", "tools.yaml"]);
   }));
 
-test("a store that is down, a collection that is not there and words that do not fit are told apart, and nothing is written", () =>
+test("a store that is down, a collection that is not there and words that do not fit each have an error of their own, and nothing is written", () =>
   inProject(async ({ folder, copy, files }) => {
     writeFileSync(join(folder, "env"), `OWNER=me\nFAR=http://127.0.0.1:${await unusedPort()}\n`);
     const table: readonly (readonly [readonly string[], number, RegExp])[] = [

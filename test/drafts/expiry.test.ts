@@ -1,4 +1,4 @@
-/** A pending draft that is 30 days old is expired, whoever looks first: a server, its clock, or a command. */
+/** A pending draft expires after 30 days: at the start of a server, by its clock, or when a command reads the drafts. */
 import assert from "node:assert/strict";
 import { EXIT } from "../../generator/cli/exit.js";
 import { withRecord } from "../../generator/drafts/drafts-file.js";
