@@ -157,6 +157,21 @@ test("copying rows of all tenants is warned of, unless a filter takes those of o
     assert.equal(await warned("--from", "fenced"), false);
   }));
 
+test("a sample never takes the place of the store it comes from, also where the environment says which file that is", () =>
+  inProject(async ({ folder, catalog, copy, copyWith }) => {
+    const before = readFileSync(join(folder, "data", "store.db"));
+    for (const path of ["${DATA_FILE:-./data/store.db}", "${DATA_DIR}/store.db"]) {
+      catalog({ connections: { ...CATALOG.connections, store: { backend: "sqlite", path } } });
+      writeFileSync(join(folder, "env"), "OWNER=me\nDATA_DIR=./data\n");
+      const { code, err } = await copy("--from", "store", "--to", "data/store.db", "--replace", "--limit", "2");
+      assert.deepEqual([code, /is the file that connection 'store' reads/.test(err)], [EXIT.USAGE, true], `${path}: ${err}`);
+    }
+    catalog({ connections: { ...CATALOG.connections, store: { backend: "sqlite", path: "${DATA_FILE}" } } });
+    const { code, err } = await copyWith({ env: { DATA_FILE: join(folder, "data", "store.db") } }, () => undefined, "--from", "store", "--to", "data/store.db", "--replace");
+    assert.equal(code, EXIT.USAGE, err);
+    assert.deepEqual(readFileSync(join(folder, "data", "store.db")), before);
+  }));
+
 test("a file that exists is replaced only where asked, and only if toolsrv wrote it and nobody is writing it", () =>
   inProject(async ({ folder, copy, files }) => {
     await copy(...FROM, "--limit", "5");

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import { fileURLToPath } from "node:url";
 import { isBackendError } from "../../../runtime/abi/errors.js";
 import { andAll, type Filter } from "../../../runtime/abi/filter.js";
+import { fill } from "../../../runtime/abi/references.js";
 import type { Adapter, Page, PageRequest, Route } from "../../../runtime/adapters/adapter.js";
 import { checkFilter, filledBackend, isOurs } from "../../copy/backends.js";
 import type { CopyResult } from "../../copy/copy.js";
@@ -81,13 +82,14 @@ function readOptions({ options }: Invocation, io: Io): CopyOptions {
   return { from: text("from") ?? "", to, file: resolve(io.cwd, to), collections: list("collection"), limit: limit === null ? DEFAULT_ROWS : Number(limit), where: text("where"), text: list("text"), replace: options["replace"] === true };
 }
 
-/** Refuses a file that somebody else wrote, that is in use, or that one of the catalog's connections reads from. */
-async function checkTarget({ to, file, replace }: CopyOptions, { name, settings }: ResolvedConnection, { base }: OpenedCatalog, { host }: Io): Promise<void> {
+/** Refuses a file that another program wrote, that is in use, or that the connection it comes from reads: a sample would take its rows' place. */
+async function checkTarget({ to, file, replace }: CopyOptions, { name, settings }: ResolvedConnection, { env, base }: OpenedCatalog, { host }: Io): Promise<void> {
   if (!(await host.exists(dirname(file)))) throw new UsageError(`there is no folder for '${to}'`);
   if (!(await host.exists(file))) return;
   if (!replace) throw new UsageError(`'${to}' exists; give another --to, or --replace`);
   if ((await host.size(file)) === null) throw new UsageError(`'${to}' is no file`);
-  const own = settings["path"];
+  // The path may be a reference to the environment.
+  const own = fill(settings["path"], env, new Set());
   if (typeof own === "string" && (await host.realPath(resolve(fileURLToPath(base), own))) === (await host.realPath(file))) throw new UsageError(`'${to}' is the file that connection '${name}' reads; give another --to`);
   for (const suffix of ["-journal", "-wal"]) if (await host.exists(`${file}${suffix}`)) throw new UsageError(`'${to}' is being written: there is '${to}${suffix}'`);
   if (!(await isOurs(file))) throw new UsageError(`'${to}' was not written by toolsrv; give another --to`);
