@@ -1,7 +1,7 @@
 /**
- * Which collections have their codes in memory. A search says which stamp it saw: codes with another one are dropped, and
- * codes are read in the background once two searches saw the same stamp, so that a running load, which changes the stamp
- * with each transaction, does not make the server read them again and again.
+ * Which collections have their codes in memory. A search says which stamp it saw: codes with another one are dropped.
+ * Codes are read in the background at the first search of a collection, and after a change once two searches saw the same
+ * stamp: a running load changes it with each transaction, and the server would read them again and again.
  */
 import { type CodeSet } from "./code-set.js";
 
