@@ -22,14 +22,14 @@ const ROUNDS = 9;
 export const observe: BenchCase = {
   name: "observe",
   summary: "tools/call with audit records, metrics and spans, against none of them",
-  method: "64 connections, rounds of one second a side; both sides are toolsrv with the same tool without a store. Audit records go to a file, spans to a collector on the same machine that takes everything; encoding and sending spans is done by a thread, which takes its share of the machine. Instructions are those of the main thread, counted by callgrind.",
+  method: "64 connections, rounds of two seconds a side in turns of a tenth of a second; both sides are toolsrv with the same tool without a store. Audit records go to a file, spans to a collector on the same machine that takes everything; encoding and sending spans is done by a thread, which takes its share of the machine. Instructions are those of the main thread, counted by callgrind.",
   async run() {
     const collector = await startNullCollector();
     const folder = mkdtempSync(join(tmpdir(), "toolsrv-observe-"));
     const args = (kinds: string): readonly string[] => [kinds, collector.url, folder];
     try {
-      const all = await compare({ ours: { file: serverFile("toolsrv-observed"), args: args(ALL) }, peer: PEER, rounds: 10, ...LOAD });
-      const chained = await compare({ ours: { file: serverFile("toolsrv-observed"), args: args(`${ALL},chain`) }, peer: { file: serverFile("toolsrv-observed"), args: args(ALL) }, rounds: 6, ...LOAD });
+      const all = await compare({ ours: { file: serverFile("toolsrv-observed"), args: args(ALL) }, peer: PEER, rounds: 5, ...LOAD });
+      const chained = await compare({ ours: { file: serverFile("toolsrv-observed"), args: args(`${ALL},chain`) }, peer: { file: serverFile("toolsrv-observed"), args: args(ALL) }, rounds: 3, ...LOAD });
       return [
         versus("tools/call with audit, metrics and spans", "none of them", "/s", all.perSecond, { atLeast: 0.8 }, all.notes),
         versus("tools/call with a chain of audit records", "no chain", "/s", chained.perSecond, { atLeast: 0.9 }, chained.notes),

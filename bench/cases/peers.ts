@@ -33,13 +33,13 @@ const LOADS = {
 export const peers: BenchCase = {
   name: "peers",
   summary: "tools/call of a tool without a store, against the other MCP servers that npm has, each in its documented modes",
-  method: "The same tool, arguments and answer on every server; 64 connections, five rounds of one second. Peers with sessions get one session, opened by a handshake before the load (2025-11-25); stateless ones get requests of 2026-07-28 where they speak it, else of 2025-11-25; we get the same requests as the peer. Versions are those of bench/peers/npm/package.json.",
+  method: "The same tool, arguments and answer on every server; 64 connections, three rounds of two seconds a side in turns of a tenth of a second. Peers with sessions get one session, opened by a handshake before the load (2025-11-25); stateless ones get requests of 2026-07-28 where they speak it, else of 2025-11-25; we get the same requests as the peer. Versions are those of bench/peers/npm/package.json.",
   async run() {
     const why = installNpmPeers();
     if (why !== null) return PEERS.map(({ name }): Row => ({ what: `tools/call against ${name}`, skipped: why }));
     const rows: Row[] = [];
     for (const { name, from, side, era } of PEERS) {
-      const compared = await compare({ ours: { file: serverFile("toolsrv") }, peer: side, connections: 64, rounds: 5, ...LOADS[era] });
+      const compared = await compare({ ours: { file: serverFile("toolsrv") }, peer: side, connections: 64, rounds: 3, ...LOADS[era] });
       rows.push(versus(`tools/call, ${era === "handshake" ? "2025-11-25" : "2026-07-28"}`, `${name} (${from} ${npmVersion(from)})`, "/s", compared.perSecond, { atLeast: 10 }, compared.notes.map((note) => `${name}: ${note}`)));
     }
     return rows;

@@ -1,8 +1,11 @@
-/** Two servers under the same load, round by round in turn, so that a noisy machine disturbs both alike. */
-import { inTurn, median, type Rounds, type Sides } from "./case.js";
-import { load, type LoadOptions, type LoadResult } from "./load.js";
+/**
+ * Two servers under the same load at the same time, of which one is always stopped, with its load: they take turns of a
+ * tenth of a second. What makes the machine slow for a moment hits both alike, and neither works in the other's turn.
+ */
+import { median, type Rounds, type Sides } from "./case.js";
+import { startLoad, type LoadOptions, type RunningLoad } from "./load.js";
 import { startServer, type BenchServer } from "./process.js";
-import { withUsage, type Usage } from "./usage.js";
+import { serverUsage, type ServerUsage } from "./usage.js";
 
 export interface Side {
   /** `peers/raw-uws.js`, or an absolute path. */
@@ -20,22 +23,29 @@ export interface CompareOptions {
   readonly body: string;
   readonly headers: LoadOptions["headers"];
   readonly connections: number;
-  /** Of one second a side: short, so that what is slow for a moment hits both sides of a round. */
+  /** Of two seconds a side. */
   readonly rounds: number;
 }
 
 export interface Compared {
   /** Requests answered a second, round by round. */
   readonly perSecond: Rounds;
-  /** What else the rounds showed, a sentence each: latencies at full load, CPU time a request, time without a core. */
+  /** What else the rounds showed, a sentence each: latency at full load, CPU time a request, time without a core. */
   readonly notes: readonly string[];
 }
 
-const ROUND_S = 1;
+const ROUND_S = 2;
+/** Long beside what a change of turns costs, short beside what disturbs a machine. */
+const TURN_MS = 100;
 
 /** What one side did in one round. */
-interface Measured extends LoadResult {
-  readonly usage: Usage;
+interface Measured {
+  readonly requests: number;
+  readonly errors: number;
+  readonly p50Ms: number;
+  /** How long it was its turn. */
+  readonly activeMs: number;
+  readonly usage: ServerUsage;
 }
 
 /** @throws Error when a server answered with errors: a wrong answer is not a fast one. */
@@ -46,37 +56,94 @@ export async function compare(options: CompareOptions): Promise<Compared> {
   try {
     const sides = { ours: await targetOf(options.ours, ours, headers), peer: await targetOf(options.peer, peer, headers) };
     assertSame(await ask(sides.ours, body), await ask(sides.peer, body));
-    const run = async ({ pid, ...target }: Target): Promise<Measured> => {
-      const { result, usage } = await withUsage(pid, () => load({ ...target, body, connections, seconds: ROUND_S }));
-      return { ...result, usage };
-    };
-    await run(sides.ours);
-    await run(sides.peer);
-    const results = await inTurn(rounds, { ours: () => run(sides.ours), peer: () => run(sides.peer) });
+    const results: Sides<Measured[]> = { ours: [], peer: [] };
+    // The first round is the warm-up.
+    for (let round = 0; round <= rounds; round += 1) {
+      const measured = await measureRound(sides, { body, connections, first: round % 2 === 0 ? "ours" : "peer" });
+      if (round > 0) for (const side of SIDES) results[side].push(measured[side]);
+    }
     const errors = [...results.ours, ...results.peer].reduce((sum, round) => sum + round.errors, 0);
     if (errors > 0) throw new Error(`${errors} requests failed under load`);
-    return { perSecond: { ours: results.ours.map((round) => round.perSecond), peer: results.peer.map((round) => round.perSecond) }, notes: notesOf(results) };
+    return { perSecond: { ours: results.ours.map(perSecond), peer: results.peer.map(perSecond) }, notes: notesOf(results) };
   } finally {
+    for (const { pid } of [ours, peer]) process.kill(pid, "SIGCONT");
     await ours.stop();
     await peer.stop();
   }
 }
 
+const SIDES = ["ours", "peer"] as const;
+type SideName = (typeof SIDES)[number];
+
+/** One load on each server, in turns until both have ended. */
+async function measureRound(targets: Sides<Target>, { body, connections, first }: { readonly body: string; readonly connections: number; readonly first: SideName }): Promise<Sides<Measured>> {
+  const seconds = SIDES.length * ROUND_S;
+  const order = first === "ours" ? SIDES : [...SIDES].reverse();
+  const turns = { ours: new Turns(targets.ours, { body, connections, seconds }), peer: new Turns(targets.peer, { body, connections, seconds }) };
+  while (!turns.ours.ended || !turns.peer.ended) for (const side of order) await turns[side].take();
+  return { ours: await turns.ours.measured(), peer: await turns.peer.measured() };
+}
+
+/** A server and its load, both stopped but in their turns. */
+class Turns {
+  activeMs = 0;
+  ended = false;
+  private readonly load: RunningLoad;
+  private readonly before: ServerUsage;
+  private readonly end: Promise<void>;
+
+  constructor(
+    private readonly target: Target,
+    options: Pick<LoadOptions, "body" | "connections" | "seconds">,
+  ) {
+    const { pid, ...where } = target;
+    this.before = serverUsage(pid);
+    this.load = startLoad({ ...where, ...options });
+    const onEnd = (): void => void (this.ended = true);
+    this.end = this.load.result.then(onEnd, onEnd);
+    this.signal("SIGSTOP");
+  }
+
+  /** Runs for a turn, or until the load has ended. */
+  async take(): Promise<void> {
+    if (this.ended) return;
+    const before = performance.now();
+    this.signal("SIGCONT");
+    await Promise.race([this.end, new Promise((resolve) => setTimeout(resolve, TURN_MS))]);
+    this.signal("SIGSTOP");
+    this.activeMs += performance.now() - before;
+  }
+
+  async measured(): Promise<Measured> {
+    const { before, activeMs, target: { pid } } = this;
+    const { requests, errors, p50Ms } = await this.load.result;
+    const after = serverUsage(pid);
+    return { requests, errors, p50Ms, activeMs, usage: { ranNs: after.ranNs - before.ranNs, waitedNs: after.waitedNs - before.waitedNs } };
+  }
+
+  private signal(name: "SIGSTOP" | "SIGCONT"): void {
+    process.kill(this.target.pid, name);
+    if (!this.ended) process.kill(this.load.pid, name);
+  }
+}
+
+function perSecond({ requests, activeMs }: Measured): number {
+  return (requests / activeMs) * 1000;
+}
+
 function notesOf({ ours, peer }: Sides<readonly Measured[]>): readonly string[] {
   const both = (pick: (round: Measured) => number, digits: number): Sides<string> => ({ ours: median(ours.map(pick)).toFixed(digits), peer: median(peer.map(pick)).toFixed(digits) });
-  const p99 = both((round) => round.p99Ms, 2);
-  const latencies = `p99 at full load ${p99.ours} ms, peer ${p99.peer} ms`;
+  const p50 = both((round) => round.p50Ms, 2);
+  const latencies = `median latency at full load ${p50.ours} ms, peer ${p50.peer} ms`;
   const spentUs = ({ usage, requests }: Measured): number => usage.ranNs / requests / 1000;
   if (spentUs(ours[0] as Measured) === 0) return [latencies];
   const spent = both(spentUs, 1);
   const ratios = ours.map((round, index) => spentUs(peer[index] as Measured) / spentUs(round));
-  const elapsedNs = ({ requests, perSecond }: Measured): number => (requests / perSecond) * 1e9;
-  const waited = both((round) => (100 * round.usage.waitedNs) / elapsedNs(round), 1);
-  const others = both((round) => (100 * round.usage.othersNs) / elapsedNs(round), 0);
+  const waited = both((round) => round.usage.waitedNs / round.activeMs / 1e4, 1);
   return [
     latencies,
     `CPU time a request ${spent.ours} µs, peer ${spent.peer} µs: by that alone the ratio is ${median(ratios).toFixed(2)} [${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}]`,
-    `ready to run but without a core ${waited.ours} % of the time, peer ${waited.peer} %; others had ${others.ours} % of a core, beside the peer ${others.peer} %`,
+    `ready to run but without a core ${waited.ours} % of the time, peer ${waited.peer} %`,
   ];
 }
 

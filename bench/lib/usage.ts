@@ -6,11 +6,14 @@
 import { readFileSync, readdirSync } from "node:fs";
 
 /** Sums of nanoseconds. All are zero where the system does not report them: a kernel without schedstat, or no Linux. */
-export interface Usage {
+export interface ServerUsage {
   /** On a core, all threads of the server together. */
   readonly ranNs: number;
   /** Ready to run while others had the cores, its main thread. */
   readonly waitedNs: number;
+}
+
+export interface Usage extends ServerUsage {
   /** On cores of this machine, all processes that are neither the server nor ourselves and our load; and what the hypervisor took. */
   readonly othersNs: number;
 }
@@ -33,7 +36,8 @@ export async function withUsage<T>(pid: number, work: () => Promise<T>): Promise
   return { result, usage: { ranNs: after.ranNs - before.ranNs, waitedNs: after.waitedNs - before.waitedNs, othersNs: others * TICK_NS } };
 }
 
-function serverUsage(pid: number): Pick<Usage, "ranNs" | "waitedNs"> {
+/** Since the server started. */
+export function serverUsage(pid: number): ServerUsage {
   const threads = namesIn(`/proc/${pid}/task`).map((thread) => schedstat(pid, thread));
   return { ranNs: threads.reduce((sum, { ran }) => sum + ran, 0), waitedNs: schedstat(pid, String(pid)).waited };
 }
