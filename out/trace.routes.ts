@@ -38,6 +38,8 @@ export const listRuns = {
     name: text(1, 200).optional(),
     model: text(1, 200).optional(),
     user: text(1, 200).optional(),
+    tool: text(1, 200).optional(),
+    server: text(1, 200).optional(),
     from: text(0, 64).regex(new RegExp(
       "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
       "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
@@ -213,6 +215,8 @@ export const getOverview = {
     name: text(1, 200).optional(),
     model: text(1, 200).optional(),
     user: text(1, 200).optional(),
+    tool: text(1, 200).optional(),
+    server: text(1, 200).optional(),
     from: text(0, 64).regex(new RegExp(
       "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
       "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +

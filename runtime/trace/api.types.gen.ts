@@ -274,7 +274,7 @@ export interface paths {
         /**
          * Runs over time, and the values that narrow them
          * @description A histogram of the newest runs that pass the filters, at most 20000 of them, and how many of them have each
-         *     name, model, user, session and tag.
+         *     name, model, tool, MCP server, user, session and tag.
          */
         get: operations["getOverview"];
         put?: never;
@@ -410,6 +410,10 @@ export interface components {
             user_id: string | null;
             /** @description Model names in order of first use */
             models: string[];
+            /** @description Tools that it called, in order of first use, at most 100; none in a run that an earlier release recorded */
+            tools: string[];
+            /** @description MCP servers of these tools */
+            servers: string[];
             /** @description Null while running */
             duration_ms: number | null;
             /** @description Calls, or spans: a start and its end count once. Null for a run that an earlier release recorded */
@@ -635,9 +639,17 @@ export interface components {
             /** @description Tools now known of this server */
             registered: number;
         };
+        /** @description What tells the run of a hit from others. */
+        HitRun: {
+            name: string | null;
+            status: components["schemas"]["RunStatus"];
+            /** Format: date-time */
+            started_at: string;
+        };
         SearchHit: {
             /** @description The root run */
             run_id: string;
+            run: components["schemas"]["HitRun"];
             /** @description Text around the first match, matches between U+0002 and U+0003 */
             snippet: string;
             step: components["schemas"]["StepExtended"];
@@ -735,6 +747,8 @@ export interface components {
             facets: {
                 name: components["schemas"]["FacetValue"][];
                 model: components["schemas"]["FacetValue"][];
+                tool: components["schemas"]["FacetValue"][];
+                server: components["schemas"]["FacetValue"][];
                 user: components["schemas"]["FacetValue"][];
                 session: components["schemas"]["FacetValue"][];
                 tag: components["schemas"]["FacetValue"][];
@@ -1106,6 +1120,10 @@ export interface operations {
                 model?: string;
                 /** @description Only runs of this user. */
                 user?: string;
+                /** @description Only runs that called this tool. */
+                tool?: string;
+                /** @description Only runs that called a tool of this MCP server. */
+                server?: string;
                 /** @description Only runs that started at this moment or later. */
                 from?: string;
                 /** @description Only runs that started before this moment. */
@@ -1610,6 +1628,10 @@ export interface operations {
                 model?: string;
                 /** @description Only runs of this user. */
                 user?: string;
+                /** @description Only runs that called this tool. */
+                tool?: string;
+                /** @description Only runs that called a tool of this MCP server. */
+                server?: string;
                 /** @description Only runs that started at this moment or later. */
                 from?: string;
                 /** @description Only runs that started before this moment. */

@@ -108,7 +108,7 @@ test("a stop sends what waits", async () => {
 
 const RUN: RunExtended = {
   run_id: "r", root_run_id: "r", tags: [], status: "completed", started_at: "2026-01-01T00:00:00Z", completed_at: "2026-01-01T00:00:09Z", total_steps: 0, total_tokens_input: 0, total_tokens_output: 0,
-  graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], duration_ms: null, call_count: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 0,
+  graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], tools: [], servers: [], duration_ms: null, call_count: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 0,
 };
 
 function step(run_id: string, event_type: StepExtended["event_type"], second: number, more: Partial<StepExtended> = {}): StepExtended {

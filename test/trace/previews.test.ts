@@ -67,7 +67,7 @@ test("a store of the release before gets the column of answers and keeps its run
   const directory = await temporaryDirectory();
   const layout = layoutOf(directory);
   const old = openForWriting(layout, "traces");
-  old.exec("ALTER TABLE runs DROP COLUMN answer; ALTER TABLE runs DROP COLUMN calls; PRAGMA user_version = 10");
+  old.exec("ALTER TABLE runs DROP COLUMN answer; ALTER TABLE runs DROP COLUMN calls; ALTER TABLE runs DROP COLUMN tools; ALTER TABLE runs DROP COLUMN servers; PRAGMA user_version = 10");
   old.exec("INSERT INTO runs VALUES (1, 'kept', 1, 1, 2, '[]', 1, 0, 0, 0, NULL, NULL, 'n', NULL, NULL, '[]', 0, 0, 'asked', 1, 0, 0, 1, 1)");
   old.close();
   assert.throws(() => openForReading(layout, "traces"), /made by an earlier release: start the service on it once/);

@@ -9,22 +9,22 @@ const T0 = Date.parse("2026-11-20T10:00:00Z");
 let trace: RunningTrace;
 test.before(async () => {
   trace = await startTrace({ model_prices: { "m-1": { input: 1, output: 2 } } });
-  const run = (id: string, minute: number, more: { readonly name: string; readonly ms: number; readonly user?: string; readonly model?: string; readonly tokens?: number; readonly tags?: readonly string[]; readonly failed?: boolean; readonly answer?: string; readonly retries?: number; readonly tools?: number }): Json[] => {
+  const run = (id: string, minute: number, more: { readonly name: string; readonly ms: number; readonly user?: string; readonly model?: string; readonly tokens?: number; readonly tags?: readonly string[]; readonly failed?: boolean; readonly answer?: string; readonly retries?: number; readonly tools?: number; readonly server?: string }): Json[] => {
     const at = (ms: number): string => new Date(T0 + minute * 60_000 + ms).toISOString();
     return [
       { run_id: id, event_type: "chain_start", timestamp: at(0), agent_name: more.name, user_id: more.user ?? null, tags: [...(more.tags ?? [])], payload: { question: `about ${id}` } },
       { run_id: `${id}-m`, parent_run_id: id, event_type: "llm_start", timestamp: at(1), agent_name: "llm", model: more.model ?? null },
       { run_id: `${id}-m`, parent_run_id: id, event_type: "llm_end", timestamp: at(2), agent_name: "llm", model: more.model ?? null, token_input: more.tokens ?? null, token_output: more.tokens === undefined ? null : 1 },
       ...Array.from({ length: more.retries ?? 0 }, () => ({ run_id: id, event_type: "retry", timestamp: at(3) })),
-      ...Array.from({ length: more.tools ?? 0 }, (_, index) => ["tool_start", "tool_end"].map((type) => ({ run_id: `${id}-t${index}`, parent_run_id: id, event_type: type, timestamp: at(4), tool_name: "t" }))).flat(),
+      ...Array.from({ length: more.tools ?? 0 }, (_, index) => ["tool_start", "tool_end"].map((type) => ({ run_id: `${id}-t${index}`, parent_run_id: id, event_type: type, timestamp: at(4), tool_name: "t", mcp_server: more.server ?? null }))).flat(),
       { run_id: id, event_type: more.failed === true ? "chain_error" : "chain_end", timestamp: at(more.ms), agent_name: more.name, ...(more.failed === true ? { error_message: "no" } : {}), payload: { answer: more.answer ?? "fine" } },
     ] as unknown as Json[];
   };
   await trace.ingest([
     ...run("a", 0, { name: "search", ms: 900, user: "ada", model: "m-1", tokens: 10, tags: ["x"] }),
-    ...run("b", 10, { name: "chat", ms: 100, user: "bob", model: "m-2", tokens: 900, tags: ["x", "y"], answer: "Größe 42", tools: 2 }),
+    ...run("b", 10, { name: "chat", ms: 100, user: "bob", model: "m-2", tokens: 900, tags: ["x", "y"], answer: "Größe 42", tools: 2, server: "shop" }),
     ...run("c", 20, { name: "chat", ms: 500, user: "ada", model: "m-1", tokens: 50, failed: true, retries: 9 }),
-    ...run("d", 30, { name: "chat % _", ms: 300 }),
+    ...run("d", 30, { name: "chat % _", ms: 300, tools: 1 }),
   ]);
 });
 test.after(() => trace.dispose());
@@ -35,10 +35,11 @@ const ask = async (path: string): Promise<{ readonly status: number; readonly bo
 };
 const ids = async (query: string): Promise<string> => (((await ask(`runs?extended=1&${query}`)).body as { runs: { run_id: string }[] }).runs.map((run) => run.run_id).join(" "));
 
-test("runs are filtered by name, model, user and time, all in the query itself", async () => {
+test("runs are filtered by name, model, user, tool, server and time, all in the query itself", async () => {
   const table: readonly (readonly [string, string])[] = [
     ["name=chat", "c b"], ["name=cha", ""], ["name=chat%20%25%20_", "d"], ["model=m-1", "c a"], ["model=m", ""], ["user=ada", "c a"], ["user=ada&name=chat", "c"], ["user=%25", ""],
     ["from=2026-11-20T10:10:00Z", "d c b"], ["to=2026-11-20T10:10:00Z", "a"], ["from=2026-11-20T10:10:00Z&to=2026-11-20T10:30:00Z", "c b"], ["from=2026-11-20T12:10:00%2B02:00", "d c b"],
+    ["tool=t", "d b"], ["tool=T", ""], ["server=shop", "b"], ["tool=t&server=shop&name=chat", "b"], ["server=%22%5D", ""],
     ["q=gr%C3%B6%C3%9Fe", "b"], ["q=about%20c", "c"], ["name=%22)%20OR%201=1--", ""],
   ];
   for (const [query, wanted] of table) assert.equal(await ids(query), wanted, query);
@@ -73,6 +74,7 @@ test("the overview counts runs over time and names the values that narrow them",
   assert.equal(overview.buckets[2]?.p50_duration_ms, 300);
   assert.deepEqual(overview.facets["name"], [{ value: "chat", runs: 2 }, { value: "chat % _", runs: 1 }, { value: "search", runs: 1 }]);
   assert.deepEqual(overview.facets["tag"], [{ value: "x", runs: 2 }, { value: "y", runs: 1 }]);
+  assert.deepEqual([overview.facets["tool"], overview.facets["server"]], [[{ value: "t", runs: 2 }], [{ value: "shop", runs: 1 }]]);
   assert.deepEqual(overview.facets["user"]?.[0], { value: "ada", runs: 2 });
   const narrow = (await ask("overview?user=ada&status=failed")).body as Overview;
   assert.deepEqual([narrow.total, narrow.facets["model"]], [1, [{ value: "m-1", runs: 1 }]]);

@@ -11,6 +11,8 @@ export interface Filters {
   readonly name: string;
   readonly model: string;
   readonly user: string;
+  readonly tool: string;
+  readonly server: string;
   /** Runs that started in the last so many minutes; 0 is any time. */
   readonly minutes: number;
   readonly sort: Sort;
@@ -33,10 +35,10 @@ export interface Route {
   readonly scope: string;
 }
 
-export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", name: "", model: "", user: "", minutes: 0, sort: "started", inSteps: false };
+export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", name: "", model: "", user: "", tool: "", server: "", minutes: 0, sort: "started", inSteps: false };
 const STATUSES: readonly Filters["status"][] = ["all", "running", "completed", "failed"];
 export const SORTS: readonly Sort[] = ["started", "duration", "tokens", "cost", "errors", "calls"];
-const TEXTS = ["q", "tag", "session", "name", "model", "user"] as const;
+const TEXTS = ["q", "tag", "session", "name", "model", "user", "tool", "server"] as const;
 /** Longest text the service takes in a filter. */
 export const MAX_FILTER = 200;
 const MAX_MINUTES = 525_600;

@@ -9,6 +9,8 @@ export function passes(run: Run, filters: Filters, nowMs: number): boolean {
   if (filters.name !== "" && run.name !== filters.name) return false;
   if (filters.user !== "" && run.user_id !== filters.user) return false;
   if (filters.model !== "" && !run.models.includes(filters.model)) return false;
+  if (filters.tool !== "" && !run.tools.includes(filters.tool)) return false;
+  if (filters.server !== "" && !run.servers.includes(filters.server)) return false;
   if (filters.minutes > 0 && Date.parse(run.started_at) < nowMs - filters.minutes * 60_000) return false;
   const tag = filters.tag.toLowerCase();
   if (tag !== "" && !run.tags.some((candidate) => candidate.toLowerCase().includes(tag))) return false;

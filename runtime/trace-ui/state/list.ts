@@ -40,7 +40,7 @@ export function createListStore(api: Api): ListStore {
   let scheduled = false;
 
   const fetchPage = (at: string | number | null, signal: AbortSignal): Promise<RunPage> =>
-    api.get<RunPage>("runs", { extended: 1, limit: PAGE, status: filters?.status ?? "all", q: filters?.inSteps === true ? "" : (filters?.q ?? ""), tag: filters?.tag ?? "", session: filters?.session ?? "", ...moreParams(filters), ...(typeof at === "number" ? { offset: at } : { cursor: at }) }, signal);
+    api.get<RunPage>("runs", { extended: 1, limit: PAGE, ...(filters === null ? {} : filterParams(filters, now())), sort: wantedSort() === "started" ? "" : wantedSort(), ...(typeof at === "number" ? { offset: at } : { cursor: at }) }, signal);
 
   /** One request at a time; what the feed brings meanwhile is taken in after it. */
   async function read(kind: Loading, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -124,15 +124,13 @@ export function createListStore(api: Api): ListStore {
 }
 
 /** The filters as the service takes them. */
-export function filterParams({ status, q, tag, session, name, model, user, minutes }: Filters, nowMs: number): { readonly [name: string]: string } {
-  return { status, q, tag, session, name, model, user, from: minutes === 0 ? "" : new Date(nowMs - minutes * 60_000).toISOString() };
+export function filterParams({ status, q, inSteps, tag, session, name, model, user, tool, server, minutes }: Filters, nowMs: number): { readonly [name: string]: string } {
+  return { status, q: inSteps ? "" : q, tag, session, name, model, user, tool, server, from: startOf(minutes, nowMs) };
 }
 
-/** Filters and order beyond the plain ones. */
-function moreParams(filters: Filters | null): { readonly [name: string]: string | null } {
-  if (filters === null) return {};
-  const { name, model, user, minutes, sort } = filters;
-  return { name, model, user, sort: sort === "started" ? "" : sort, from: minutes === 0 ? "" : new Date(now() - minutes * 60_000).toISOString() };
+/** The moment so many minutes ago, as the service takes it; "" for any time. */
+export function startOf(minutes: number, nowMs: number): string {
+  return minutes === 0 ? "" : new Date(nowMs - minutes * 60_000).toISOString();
 }
 
 export interface SearchStore {

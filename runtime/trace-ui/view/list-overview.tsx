@@ -10,7 +10,7 @@ import { useLoaded } from "./load.js";
 import { Foreign } from "./parts.js";
 
 const BUCKETS = 80;
-const FACETS = [["name", "Name"], ["model", "Model"], ["tag", "Tag"], ["user", "User"], ["session", "Session"]] as const satisfies readonly (readonly [keyof Filters & keyof RunOverview["facets"], string])[];
+const FACETS = [["name", "Name"], ["model", "Model"], ["tool", "Tool"], ["server", "Server"], ["tag", "Tag"], ["user", "User"], ["session", "Session"]] as const satisfies readonly (readonly [keyof Filters & keyof RunOverview["facets"], string])[];
 /** Values of a facet that are shown before asking for more. */
 const SHOWN = 6;
 

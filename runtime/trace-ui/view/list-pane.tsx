@@ -16,7 +16,7 @@ const STATUSES: readonly (readonly [Filters["status"], string])[] = [["all", "Al
 
 const TIMES: readonly (readonly [string, string])[] = [["0", "Any time"], ["15", "15 minutes"], ["60", "1 hour"], ["1440", "1 day"], ["10080", "7 days"], ["43200", "30 days"]];
 const ORDERS: readonly (readonly [Sort, string])[] = [["started", "Newest"], ["duration", "Longest"], ["tokens", "Most tokens"], ["cost", "Most expensive"], ["errors", "Most errors"], ["calls", "Most calls"]];
-const CHOSEN = [["session", "session", "All sessions"], ["name", "name", "All names"], ["model", "model", "All models"], ["user", "user", "All users"]] as const;
+const CHOSEN = [["session", "session", "All sessions"], ["name", "name", "All names"], ["model", "model", "All models"], ["user", "user", "All users"], ["tool", "tool", "All tools"], ["server", "server", "All servers"]] as const;
 
 export function ListPane(): JSX.Element {
   const app = useApp();
@@ -74,7 +74,7 @@ function footText(filters: Filters, shown: number, total: number): string {
 }
 
 export function hasFilters(filters: Filters): boolean {
-  return filters.q !== "" || filters.tag !== "" || filters.session !== "" || filters.name !== "" || filters.model !== "" || filters.user !== "" || filters.minutes !== 0 || filters.status !== "all";
+  return filters.q !== "" || filters.tag !== "" || filters.session !== "" || filters.name !== "" || filters.model !== "" || filters.user !== "" || filters.tool !== "" || filters.server !== "" || filters.minutes !== 0 || filters.status !== "all";
 }
 
 function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }): JSX.Element {

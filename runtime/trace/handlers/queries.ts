@@ -40,10 +40,10 @@ export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }
       return json === null ? { status: 404, body: detail("Run not found") } : { status: 200, json };
     },
 
-    async getOverview({ status = "all", tag, q, session, name, model, user, from, to, buckets = 60 }) {
+    async getOverview({ status = "all", tag, q, session, name, model, user, tool, server, from, to, buckets = 60 }) {
       const moments = momentsOf({ from, to });
       if ("status" in moments) return moments;
-      return { status: 200, json: await store.read.overview({ status: status as "all", tag, q, session, name, model, user, ...moments }, buckets) };
+      return { status: 200, json: await store.read.overview({ status: status as "all", tag, q, session, name, model, user, tool, server, ...moments }, buckets) };
     },
 
     listSessions: async ({ limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.sessions(limit, offset) }),

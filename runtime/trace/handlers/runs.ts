@@ -19,10 +19,10 @@ type RunHandlers = Pick<Handlers, "listRuns" | "getRun" | "deleteRun" | "getJour
 
 export function runHandlers({ store }: HandlerContext): RunHandlers {
   return {
-    async listRuns({ status = "all", limit = 50, offset = 0, tag, q, session, name, model, user, from, to, sort, cursor, extended }) {
+    async listRuns({ status = "all", limit = 50, offset = 0, tag, q, session, name, model, user, tool, server, from, to, sort, cursor, extended }) {
       const moments = momentsOf({ from, to });
       if ("status" in moments) return moments;
-      const json = await store.read.runs({ status: status as "all", limit, offset, tag, q, session, name, model, user, ...moments, sort, cursor, extended: isOn(extended) });
+      const json = await store.read.runs({ status: status as "all", limit, offset, tag, q, session, name, model, user, tool, server, ...moments, sort, cursor, extended: isOn(extended) });
       return { status: 200, json };
     },
 

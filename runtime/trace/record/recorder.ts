@@ -10,7 +10,7 @@ import { createPrices, type PriceOf, type Prices } from "./prices.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "../../base/sampling.js";
 import { Previews } from "./previews.js";
-import { nodeKey, Tally } from "./tally.js";
+import { isToolCall, nodeKey, Tally } from "./tally.js";
 
 /** What a store answers while a batch is recorded. */
 export interface RecorderSource {
@@ -74,6 +74,8 @@ export interface RecorderOptions {
 /** Calls held in memory over all runs; the runs used least recently are let go beyond. */
 const MAX_CALLS = 30_000;
 const MAX_MODELS = 20;
+/** Names of tools, and of servers, that the row of a run has. */
+const MAX_TOOLS = 100;
 const MAX_UNROOTED = 50_000;
 const MAX_SKIPPED = 100_000;
 
@@ -293,6 +295,8 @@ export class Recorder {
     into.preview ??= run.preview;
     into.answer ??= run.answer;
     into.models = [...new Set([...into.models, ...run.models])].slice(0, MAX_MODELS);
+    into.tools = [...new Set([...into.tools, ...run.tools])].slice(0, MAX_TOOLS);
+    into.servers = [...new Set([...into.servers, ...run.servers])].slice(0, MAX_TOOLS);
     into.lastSeq = Math.max(into.lastSeq, run.lastSeq);
     if (!into.rooted) into.startedAt = Math.min(into.startedAt, run.startedAt);
     for (const id of run.calls.ids()) this.#places.set(id, into);
@@ -360,7 +364,11 @@ export class Recorder {
     if (kind.side === "error") run.errors += 1;
     if (costNano !== null) run.costNano += costNano;
     else if (event.tokensIn !== null || event.tokensOut !== null) run.unpriced += 1;
-    if (event.model !== null && !run.models.includes(event.model) && run.models.length < MAX_MODELS) run.models = [...run.models, event.model];
+    if (event.model !== null) run.models = withName(run.models, event.model, MAX_MODELS);
+    if (names.tool !== null && isToolCall(kind)) {
+      run.tools = withName(run.tools, names.tool, MAX_TOOLS);
+      if (names.server !== null) run.servers = withName(run.servers, names.server, MAX_TOOLS);
+    }
     const begins = root && (kind.side === "start" || kind.name === "run_start");
     // What comes after the end is counted and describes the run no more, unless it is the run's own start.
     if (run.status === RUNNING || run.settled || (begins && !run.rooted)) {
@@ -379,6 +387,11 @@ export class Recorder {
       run.startedAt = Math.min(run.startedAt, event.at);
     }
   }
+}
+
+/** The names with another one, unless it is among them or there are enough. */
+function withName(names: readonly string[], name: string, most: number): readonly string[] {
+  return names.includes(name) || names.length >= most ? names : [...names, name];
 }
 
 /** The run that holds what was recorded into a run. */

@@ -23,6 +23,9 @@ export interface RunRow {
   session: string | null;
   user: string | null;
   models: readonly string[];
+  /** Tools that it called, and the MCP servers of those, in order of first use; none in rows of earlier releases. */
+  tools: readonly string[];
+  servers: readonly string[];
   /** Billionths of a dollar. */
   costNano: number;
   /** Steps with tokens whose model has no price. */
@@ -53,7 +56,7 @@ export interface RunState extends RunRow {
 export function newRun(key: number, runId: string, at: number, calls: RunCalls): RunState {
   return {
     key, runId, status: RUNNING, startedAt: at, completedAt: null, tags: [], steps: 0, callCount: 0, tokensIn: 0, tokensOut: 0, errors: 0,
-    graph: null, error: null, name: null, session: null, user: null, models: [], costNano: 0, unpriced: 0, preview: null, answer: null,
+    graph: null, error: null, name: null, session: null, user: null, models: [], tools: [], servers: [], costNano: 0, unpriced: 0, preview: null, answer: null,
     rooted: false, settled: false, throttled: false, lastSeq: 0, touchedMs: 0, calls, mergedInto: null,
   };
 }

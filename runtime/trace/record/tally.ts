@@ -45,11 +45,16 @@ export interface NodeEvent {
   readonly server: string | null;
 }
 
+/** Whether an event with the name of a tool is counted at that tool: models and retrievers are nodes of their own. */
+export function isToolCall({ call }: EventKind): boolean {
+  return call === "tool" || call === "chain";
+}
+
 /** Key of the node that an event is counted at; `null` for events that belong to no call or have no name. */
 export function nodeKey(event: NodeEvent): string | null {
   const kind = eventKind(event.type);
   if (kind.call === null) return null;
-  if (kind.call === "llm" || kind.call === "retriever") return event.agent === null ? null : `${kind.call}\n\n${escaped(event.agent)}`;
+  if (!isToolCall(kind)) return event.agent === null ? null : `${kind.call}\n\n${escaped(event.agent)}`;
   if (event.tool !== null) return toolKey(event.server ?? "", event.tool);
   return event.agent === null ? null : `runnable\n\n${escaped(event.agent)}`;
 }

@@ -2,6 +2,7 @@
 import type { components } from "../api.types.gen.js";
 import { FAILED } from "../model.js";
 import { formatTime } from "../time.js";
+import { namesOf } from "./rows.js";
 
 type Overview = components["schemas"]["RunOverview"];
 
@@ -10,7 +11,7 @@ export const MAX_OVERVIEW_RUNS = 20_000;
 const MAX_VALUES = 50;
 
 /** Columns that `overviewOf` reads. */
-export const OVERVIEW_COLUMNS = 'status, started_at, completed_at, tags, tokens_in, tokens_out, cost_nano, name, session, "user", models';
+export const OVERVIEW_COLUMNS = 'status, started_at, completed_at, tags, tokens_in, tokens_out, cost_nano, name, session, "user", models, tools, servers';
 
 export interface OverviewRecord {
   readonly status: number;
@@ -24,6 +25,8 @@ export interface OverviewRecord {
   readonly session: string | null;
   readonly user: string | null;
   readonly models: string;
+  readonly tools: string | null;
+  readonly servers: string | null;
 }
 
 interface Part {
@@ -35,7 +38,7 @@ interface Part {
   readonly durations: number[];
 }
 
-const FACETS = ["name", "model", "user", "session", "tag"] as const;
+const FACETS = ["name", "model", "tool", "server", "user", "session", "tag"] as const;
 
 /** `records` are the newest runs, at most MAX_OVERVIEW_RUNS of `total`; the histogram has `parts` equal parts. */
 export function overviewOf(records: readonly OverviewRecord[], total: number, parts: number): Overview {
@@ -48,14 +51,23 @@ export function overviewOf(records: readonly OverviewRecord[], total: number, pa
     const values = counts.get(facet);
     if (value !== null && value !== "" && values !== undefined) values.set(value, (values.get(value) ?? 0) + 1);
   };
+  // Many runs have the same few lists.
+  const lists = new Map<string | null, readonly string[]>();
+  const listed = (json: string | null): readonly string[] => {
+    const known = lists.get(json) ?? namesOf(json);
+    lists.set(json, known);
+    return known;
+  };
   for (const record of records) {
     const bucket = buckets[Math.min(parts - 1, Math.floor((record.started_at - from) / width))];
     if (bucket !== undefined) add(bucket, record);
     count("name", record.name);
     count("user", record.user);
     count("session", record.session);
-    for (const model of JSON.parse(record.models) as string[]) count("model", model);
-    for (const tag of JSON.parse(record.tags) as string[]) count("tag", tag);
+    for (const model of listed(record.models)) count("model", model);
+    for (const tool of listed(record.tools)) count("tool", tool);
+    for (const server of listed(record.servers)) count("server", server);
+    for (const tag of listed(record.tags)) count("tag", tag);
   }
   const facet = (name: (typeof FACETS)[number]): Overview["facets"]["name"] =>
     [...(counts.get(name) ?? [])].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MAX_VALUES).map(([value, runs]) => ({ value, runs }));
@@ -64,7 +76,7 @@ export function overviewOf(records: readonly OverviewRecord[], total: number, pa
     counted: records.length,
     bucket_ms: width / 1000,
     buckets: buckets.map((bucket, index) => bucketOf(bucket, from + index * width)),
-    facets: { name: facet("name"), model: facet("model"), user: facet("user"), session: facet("session"), tag: facet("tag") },
+    facets: { name: facet("name"), model: facet("model"), tool: facet("tool"), server: facet("server"), user: facet("user"), session: facet("session"), tag: facet("tag") },
   };
 }
 

@@ -30,6 +30,8 @@ export interface RunRecord {
   readonly touched_ms: number;
   readonly answer: string | null;
   readonly calls: number | null;
+  readonly tools: string | null;
+  readonly servers: string | null;
 }
 
 export function runRow(record: RunRecord): RunRow {
@@ -39,13 +41,18 @@ export function runRow(record: RunRecord): RunRow {
     graph: record.graph, error: record.error, name: record.name, session: record.session, user: record.user,
     models: JSON.parse(record.models) as string[], costNano: record.cost_nano, unpriced: record.unpriced, preview: record.preview,
     rooted: record.rooted === 1, settled: record.settled === 1, throttled: record.throttled === 1, lastSeq: record.last_seq, touchedMs: record.touched_ms, answer: record.answer,
-    callCount: record.calls,
+    callCount: record.calls, tools: namesOf(record.tools), servers: namesOf(record.servers),
   };
+}
+
+/** Names of a list that earlier releases did not store. */
+export function namesOf(json: string | null): readonly string[] {
+  return json === null ? [] : (JSON.parse(json) as string[]);
 }
 
 export const RUN_COLUMNS =
   "key, run_id, status, started_at, completed_at, tags, steps, tokens_in, tokens_out, errors, graph, error, name, session, \"user\", models, " +
-  "cost_nano, unpriced, preview, rooted, settled, throttled, last_seq, touched_ms, answer, calls";
+  "cost_nano, unpriced, preview, rooted, settled, throttled, last_seq, touched_ms, answer, calls, tools, servers";
 
 /** Values of RUN_COLUMNS. */
 export function runValues(run: RunRow): (string | number | null)[] {
@@ -53,6 +60,7 @@ export function runValues(run: RunRow): (string | number | null)[] {
     run.key, run.runId, run.status, run.startedAt, run.completedAt, JSON.stringify(run.tags), run.steps, run.tokensIn, run.tokensOut, run.errors,
     run.graph, run.error, run.name, run.session, run.user, JSON.stringify(run.models), run.costNano, run.unpriced, run.preview,
     Number(run.rooted), Number(run.settled), Number(run.throttled), run.lastSeq, run.touchedMs, run.answer, run.callCount,
+    JSON.stringify(run.tools), JSON.stringify(run.servers),
   ];
 }
 

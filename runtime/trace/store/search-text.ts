@@ -35,7 +35,7 @@ export function hitSnippet(step: SearchedStep & { readonly type: number }, paylo
     const text = typeof value === "string" ? "" : readableText(value, { side: side === "start" ? "input" : "output", kind: call ?? "chain" });
     if (termPattern(terms).test(text)) return snippet(text, terms);
   }
-  if (step.error !== null && termPattern(terms).test(step.error)) return snippet(step.error, terms);
+  for (const text of [step.error, step.summary]) if (text !== null && termPattern(terms).test(text)) return snippet(text, terms);
   return snippet(searchText(step, payload), terms);
 }
 
@@ -72,7 +72,9 @@ export function matchExpression(terms: readonly Term[]): string | null {
   return terms.map((term) => `"${indexedText(term.text).replaceAll('"', '""')}"${term.prefix ? " *" : ""}`).join(" ");
 }
 
-const AROUND = 80;
+/** Characters before and after the first match: it must be in sight in a narrow list as well. */
+const BEFORE = 50;
+const AFTER = 120;
 
 function termPattern(terms: readonly Term[]): RegExp {
   const pattern = terms.map((term) => term.text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\s+/g, "\\s+")).join("|");
@@ -83,7 +85,16 @@ function termPattern(terms: readonly Term[]): RegExp {
 export function snippet(text: string, terms: readonly Term[]): string {
   const find = termPattern(terms);
   const first = find.exec(text);
-  const from = Math.max(0, (first?.index ?? 0) - AROUND);
-  const cut = text.slice(from, from + AROUND * 2 + (first?.[0].length ?? 0)).replace(/\s+/g, " ");
-  return `${from > 0 ? "…" : ""}${cut.replace(find, "\u0002$&\u0003")}${from + cut.length < text.length ? "…" : ""}`;
+  const at = first?.index ?? 0;
+  const from = wordStart(text, Math.max(0, at - BEFORE), at);
+  const to = at + (first?.[0].length ?? 0) + AFTER;
+  const cut = text.slice(from, to).replace(/\s+/g, " ");
+  return `${from > 0 ? "…" : ""}${cut.replace(find, "\u0002$&\u0003")}${to < text.length ? "…" : ""}`;
+}
+
+/** The first start of a word from there on, before `end`; where there is none, the place itself. */
+function wordStart(text: string, from: number, end: number): number {
+  if (from === 0) return 0;
+  const space = text.slice(from, end).search(/\s\S/);
+  return space < 0 ? from : from + space + 1;
 }

@@ -86,6 +86,8 @@ export interface RunFilterQuery {
   readonly name?: string | undefined;
   readonly model?: string | undefined;
   readonly user?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly server?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }

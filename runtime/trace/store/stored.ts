@@ -3,7 +3,7 @@ import type { components } from "../api.types.gen.js";
 import { COMPLETED, eventKind, FAILED, RUNNING, type Topology } from "../model.js";
 import { RunCalls } from "../record/calls.js";
 import type { RunRow } from "../record/run-state.js";
-import { nodeKey, nodeName, Tally } from "../record/tally.js";
+import { isToolCall, nodeKey, nodeName, Tally } from "../record/tally.js";
 import { type GraphEdge, type GraphNode, linkKey } from "./graph.js";
 import { type CallRecord, type EventRecord, recordedEvent } from "./rows.js";
 import { runWire, runWireExtended } from "./wire.js";
@@ -44,11 +44,17 @@ function callsOf(records: readonly EventRecord[]): number {
   return new Set(records.flatMap((record) => (eventKind(record.type).call === null ? [] : [record.run_id]))).size;
 }
 
+/** Tools that some steps called, and their servers, in order of first use. */
+function toolsOf(records: readonly EventRecord[]): Pick<RunRow, "tools" | "servers"> {
+  const called = records.filter((record) => record.tool !== null && isToolCall(eventKind(record.type)));
+  return { tools: [...new Set(called.flatMap((record) => record.tool ?? []))], servers: [...new Set(called.flatMap((record) => record.server ?? []))] };
+}
+
 /** The run that holds a nested one, when the nested one's steps are gone and `rest` is left. */
 export function withoutNested(holder: RunRow, rest: readonly EventRecord[]): RunRow {
   return {
     ...holder, steps: rest.length, callCount: callsOf(rest), tokensIn: sumOf(rest, (r) => r.tokens_in), tokensOut: sumOf(rest, (r) => r.tokens_out),
-    errors: rest.filter((record) => eventKind(record.type).side === "error").length,
+    errors: rest.filter((record) => eventKind(record.type).side === "error").length, ...toolsOf(rest),
   };
 }
 
@@ -62,7 +68,7 @@ export function nestedRun(holder: RunRow, runId: string, records: readonly Event
     steps: records.length, callCount: callsOf(records), tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
     errors: records.filter((record) => eventKind(record.type).side === "error").length, graph: null, error: failed ? end.error : null,
     name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null, answer: null,
-    costNano: sumOf(records, (r) => r.cost_nano),
+    ...toolsOf(records), costNano: sumOf(records, (r) => r.cost_nano),
     unpriced: records.filter((record) => record.cost_nano === null && (record.tokens_in !== null || record.tokens_out !== null)).length,
     lastSeq: records.at(-1)?.seq ?? 0,
   };

@@ -1,4 +1,5 @@
 /** From stored rows to the shapes of the API: field order and time format are part of the contract. */
+import type { components } from "../api.types.gen.js";
 import { eventKind, type Run, type RunExtended, type RunStatus, STATUSES, type StepExtended, type StoredEvent } from "../model.js";
 import type { RunRow } from "../record/run-state.js";
 import { formatTime } from "../time.js";
@@ -51,6 +52,8 @@ export function runWireExtended(run: RunRow, rootId = run.runId): RunExtended {
     session_id: run.session,
     user_id: run.user,
     models: [...run.models],
+    tools: [...run.tools],
+    servers: [...run.servers],
     duration_ms: run.completedAt === null ? null : Math.max(0, Math.floor((run.completedAt - run.startedAt) / 1000)),
     call_count: run.callCount,
     errors: run.errors,
@@ -92,6 +95,11 @@ export function stepWireExtended(row: StepRow, node: string | null): StepExtende
     payload_bytes: row.payload,
     attributes: row.attributes === null ? null : (JSON.parse(row.attributes) as { [key: string]: unknown }),
   };
+}
+
+/** What a search says of the run that holds a hit. */
+export function hitRun(run: Pick<RunRow, "name" | "status" | "startedAt">): components["schemas"]["HitRun"] {
+  return { name: run.name, status: statusName(run.status), started_at: formatTime(run.startedAt) };
 }
 
 export function statusName(status: number): RunStatus {

@@ -45,6 +45,41 @@ export function findingContract(test: Suite, stores: Stores): void {
       assert.equal((await store.reader.search({ q: "brown", scope: "run:other", limit: 10, offset: 0 })).total, 0);
     }));
 
+  test("a hit says which run it is of", () =>
+    stores.with(async (store) => {
+      await record(store, [
+        { run_id: "a", event_type: "chain_start", agent_name: "planner", timestamp: "2026-01-01T00:00:00Z" }, { run_id: "a-1", parent_run_id: "a", event_type: "tool_start", tool_name: "x", summary: "needle one" },
+        { run_id: "a", event_type: "chain_error", agent_name: "planner", error_message: "no" }, { run_id: "b", event_type: "retry", summary: "needle two", timestamp: "2026-01-02T00:00:00Z" },
+      ]);
+      await store.settle();
+      const { hits } = await store.reader.search({ q: "needle", scope: "all", limit: 10, offset: 0 });
+      assert.deepEqual(hits.map((hit) => [hit.run_id, hit.run]), [
+        ["b", { name: null, status: "running", started_at: "2026-01-02T00:00:00Z" }], ["a", { name: "planner", status: "failed", started_at: "2026-01-01T00:00:00Z" }],
+      ]);
+    }));
+
+  test("a run is found by the tools and servers that it called, also after runs are joined and nested ones are deleted", () =>
+    stores.with(async (store) => {
+      const call = (run: string, id: string, tool: string, server: string | null): Json => ({ run_id: id, parent_run_id: run, event_type: "tool_start", tool_name: tool, mcp_server: server });
+      await record(store, [{ run_id: "a", event_type: "chain_start", agent_name: "top" }, call("a", "a1", "find", "shop"), call("b", "b1", "track", null), { run_id: "m", parent_run_id: "b", event_type: "llm_start", agent_name: "m", tool_name: "no tool" }]);
+      const found = async (query: Parameters<typeof list>[1]) => (await list(store, query)).runs.map((run) => run.run_id).join(" ");
+      assert.deepEqual([await found({ tool: "find" }), await found({ tool: "track" }), await found({ server: "shop" }), await found({ tool: "no tool" }), await found({ server: "" })], ["a", "b", "a", "", ""]);
+      await record(store, [{ run_id: "b", parent_run_id: "a", event_type: "chain_start", agent_name: "sub" }]);
+      const held = async () => { const run = (await store.reader.run("a", true)) as unknown as Json; return [run["tools"], run["servers"]]; };
+      assert.deepEqual(await held(), [["find", "track"], ["shop"]]);
+      const nested = (await store.reader.run("b1", true)) as unknown as Json;
+      assert.deepEqual([nested["tools"], nested["servers"]], [["track"], []]);
+      assert.ok(await store.writer.deleteRun("a1"));
+      assert.deepEqual([await held(), await found({ tool: "find" }), await found({ tool: "track" })], [[["track"], []], "", "a"]);
+    }));
+
+  test("the names of tools that a run keeps are bounded", () =>
+    stores.with(async (store) => {
+      await record(store, Array.from({ length: 150 }, (_, index) => ({ run_id: `t${index}`, parent_run_id: "r", event_type: "tool_start", tool_name: `tool ${index}`, mcp_server: `server ${index}` })));
+      const run = (await store.reader.run("r", true)) as unknown as { tools: string[]; servers: string[] };
+      assert.deepEqual([run.tools.length, run.servers.length, run.tools[0], run.tools[99]], [100, 100, "tool 0", "tool 99"]);
+    }));
+
   test("two runs are aligned call by call", () =>
     stores.with(async (store) => {
       await record(store, sampleRun("a"));

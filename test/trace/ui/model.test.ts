@@ -7,10 +7,11 @@ import * as format from "../../../runtime/trace-ui/model/format.js";
 import { copyText, foldedText, type Json, jsonRows, LEVEL_LIMIT } from "../../../runtime/trace-ui/model/payload.js";
 import { type Filters, NO_FILTERS, parseRoute, printRoute, type Route } from "../../../runtime/trace-ui/model/route.js";
 import { appendPage, compareRuns, mergeRuns, passes, previewOf, titleOf } from "../../../runtime/trace-ui/model/run-list.js";
+import { groupHits, rowsWithin } from "../../../runtime/trace-ui/model/search-groups.js";
 import { snippetParts } from "../../../runtime/trace-ui/model/snippet.js";
 import type { Span } from "../../../runtime/trace-ui/model/spans.js";
 import { axisOf, barOf, panAxis, QUIET_MS, ticksOf, zoomAxis } from "../../../runtime/trace-ui/model/timeline.js";
-import type { Run } from "../../../runtime/trace-ui/model/types.js";
+import type { Run, SearchHit } from "../../../runtime/trace-ui/model/types.js";
 import { scrollFor, windowOf } from "../../../runtime/trace-ui/model/window.js";
 import { suite } from "../../lib/suite.js";
 
@@ -19,7 +20,7 @@ const test = suite("trace ui: model");
 function run(id: string, more: Partial<Run> = {}): Run {
   return {
     run_id: id, root_run_id: id, tags: [], status: "completed", started_at: "2026-11-20T10:00:00Z", completed_at: null, total_steps: 1, total_tokens_input: 0, total_tokens_output: 0,
-    graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], duration_ms: null, call_count: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 1, ...more,
+    graph_definition: null, error_message: null, name: null, session_id: null, user_id: null, models: [], tools: [], servers: [], duration_ms: null, call_count: null, errors: 0, cost_usd: null, preview: null, answer: null, last_seq: 1, ...more,
   };
 }
 const ids = (runs: readonly Run[]): string => runs.map((entry) => entry.run_id).join(" ");
@@ -42,7 +43,7 @@ const NOWHERE: Route = { view: "runs", filters: NO_FILTERS, runId: null, stepId:
 test("what is shown is read back from the address", () => {
   const table: readonly Route[] = [
     NOWHERE,
-    { ...NOWHERE, filters: { status: "failed", q: "a&b #?", tag: "x/y", session: "s 1", name: "a=b", model: "m/1", user: "ü", minutes: 60, sort: "cost", inSteps: true }, runId: "r/1?x#é", stepId: "e%1" },
+    { ...NOWHERE, filters: { status: "failed", q: "a&b #?", tag: "x/y", session: "s 1", name: "a=b", model: "m/1", user: "ü", tool: "t &", server: "s/1", minutes: 60, sort: "cost", inSteps: true }, runId: "r/1?x#é", stepId: "e%1" },
     { ...NOWHERE, filters: { ...NO_FILTERS, tag: "%_[" }, runId: "r" },
     { ...NOWHERE, view: "compare", pair: ["a&b", "c d"] },
     { ...NOWHERE, view: "topology", scope: "last_n:20" },
@@ -185,6 +186,18 @@ test("matches of a search are parts of the text, never markup", () => {
   assert.deepEqual(snippetParts("a \u0002<b>\u0003 c"), [{ text: "a ", match: false }, { text: "<b>", match: true }, { text: " c", match: false }]);
   assert.deepEqual(snippetParts("\u0002cut"), [{ text: "cut", match: true }]);
   assert.deepEqual(snippetParts(""), []);
+});
+
+test("hits are grouped by the run that holds them, and a run shows a few until more are wanted", () => {
+  const hit = (run: string, id: string): SearchHit => ({ run_id: run, run: { name: run, status: "completed", started_at: "2026-01-01T00:00:00Z" }, snippet: id, step: { run_id: run, event_id: id } as SearchHit["step"] });
+  const hits = [hit("a", "1"), hit("b", "2"), hit("a", "3"), hit("a", "4"), hit("a", "5"), hit("a", "6")];
+  const shown = (opened: readonly string[]) => groupHits(hits, new Set(opened)).rows.map((row) => `${row.top} ${row.kind} ${row.kind === "hit" ? row.hit.snippet : `${row.runId} ${row.count}`}`);
+  assert.deepEqual(shown([]), ["0 run a 5", "1 hit 1", "3 hit 3", "5 hit 4", "7 more a 2", "8 run b 1", "9 hit 2"]);
+  assert.deepEqual(shown(["a"]), ["0 run a 5", "1 hit 1", "3 hit 3", "5 hit 4", "7 hit 5", "9 hit 6", "11 more a 2", "12 run b 1", "13 hit 2"]);
+  const found = groupHits(hits, new Set());
+  assert.equal(found.height, 11);
+  assert.deepEqual(rowsWithin(found, 4, 8).map((row) => row.top), [3, 5, 7]);
+  assert.deepEqual(groupHits([], new Set()), { rows: [], height: 0 });
 });
 
 test("waiting doubles up to 15 s", () => {

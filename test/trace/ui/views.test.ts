@@ -143,6 +143,13 @@ test("the list is narrowed by values and time, ordered, and compared by selectin
   await page.locator(".facet", { hasText: "Name" }).getByRole("button", { name: /support_agent/ }).click();
   await foot("4 runs");
   assert.match(page.url(), /name=support_agent/);
+  await page.locator(".facet", { hasText: "Tool" }).getByRole("button", { name: /carrier_status/ }).click();
+  await foot("4 runs");
+  await page.getByRole("button", { name: "All names" }).click();
+  await page.locator(".facet", { hasText: "Server" }).getByRole("button", { name: /logistics/ }).click();
+  await foot("4 runs");
+  assert.match(page.url(), /tool=carrier_status&server=logistics/);
+  await page.getByRole("button", { name: "All servers" }).click();
   await page.getByLabel("Started").selectOption("60");
   await foot("2 runs");
   await page.getByRole("button", { name: "Clear filters" }).click();
@@ -242,6 +249,29 @@ test("times are shown in UTC when that is chosen, and the choice stays", () => w
   await page.goto(`${trace.url}/ui/#/runs/ok-1`);
   await page.reload();
   await page.locator(".facts", { hasText: new Date(NOW - 3_600_000).toISOString().slice(0, 19).replace("T", " ") }).waitFor();
+  await finish(watched);
+}));
+
+test("hits of a search are below their runs, and keys lead from one to its step", () => withPages({}, async (trace) => {
+  await fill(trace);
+  await trace.settle();
+  const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=parcel`);
+  const { page } = watched;
+  const first = page.locator(".hit-run-row").first();
+  await first.filter({ hasText: "support_agent" }).waitFor();
+  assert.match(await first.innerText(), /support_agent[^]*bad-1[^]*\d+ matches/);
+  assert.equal(await page.locator(".hit-run-row").count(), 4, "each run once");
+  assert.match((await page.locator(".hit-hit-row .hit-text").first().innerText()).toLowerCase(), /parcel/);
+  assert.equal(await page.locator(".hit-hit-row mark").first().isVisible(), true);
+  const before = await page.locator(".hit-hit-row").count();
+  await page.locator(".hit-more-row").first().click();
+  assert.ok((await page.locator(".hit-hit-row").count()) > before);
+  await page.locator(".rows").focus();
+  for (const key of ["k", "j", "j"]) await page.keyboard.press(key);
+  assert.equal(await page.locator('.hit-row[data-active="true"]').count(), 1);
+  await first.click();
+  await page.locator(".run h1", { hasText: "support_agent" }).waitFor();
+  assert.match(page.url(), /#\/runs\/bad-1\//);
   await finish(watched);
 }));
 

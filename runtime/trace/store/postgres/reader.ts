@@ -11,7 +11,7 @@ import { CALL_COLUMNS, type CallRecord, EVENT_COLUMNS, type EventRecord, RUN_COL
 import { hitSnippet, searchTerms } from "../search-text.js";
 import type { RunFilterQuery, RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
 import { changedPart, folded, nestedRun, parseScope, scopedGraph, sessionOf } from "../stored.js";
-import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
+import { hitRun, runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { storable } from "./copy.js";
 import type { Client } from "./driver.js";
 import { EVENT_COLUMNS_OF_E } from "./source.js";
@@ -139,10 +139,10 @@ export class PostgresReader implements TraceReader {
     const empty = { hits: [], total: 0, limit, offset, indexed_seq: state?.indexed_seq ?? 0, last_seq: state?.last_seq ?? 0 };
     if (question === null || roots?.length === 0) return JSON.stringify(empty);
     const inScope = roots === null ? "" : "AND r.key = ANY($2)";
-    const found = await this.#rows<EventRecord & { root_id: string; total: number }>(
+    const found = await this.#rows<EventRecord & { root_id: string; total: number; run_name: string | null; run_status: number; run_at: number }>(
       `WITH hits AS MATERIALIZED (SELECT w.seq FROM words w JOIN events e ON e.seq = w.seq JOIN runs r ON r.key = e.root WHERE w.doc @@ $1::tsquery ${inScope} ORDER BY w.seq DESC LIMIT ${MAX_COUNTED}),
        page AS (SELECT seq FROM hits ORDER BY seq DESC LIMIT ${limit} OFFSET ${offset})
-       SELECT ${EVENT_COLUMNS_OF_E}, r.run_id AS root_id, (SELECT count(*) FROM hits) AS total FROM page JOIN events e ON e.seq = page.seq JOIN runs r ON r.key = e.root ORDER BY e.seq DESC`,
+       SELECT ${EVENT_COLUMNS_OF_E}, r.run_id AS root_id, r.name AS run_name, r.status AS run_status, r.started_at AS run_at, (SELECT count(*) FROM hits) AS total FROM page JOIN events e ON e.seq = page.seq JOIN runs r ON r.key = e.root ORDER BY e.seq DESC`,
       [question, ...(roots === null ? [] : [roots])],
     );
     const total = found[0]?.total ?? (offset === 0 ? 0 : await this.#countHits(question, roots));
@@ -150,7 +150,8 @@ export class PostgresReader implements TraceReader {
     const payloads = await this.#payloads(found.filter((record) => record.payload !== null).map((record) => record.seq));
     const hits = found.map((record) => {
       const step = stepRow(record, record.root_id);
-      return { run_id: record.root_id, snippet: hitSnippet(step, this.#payloadText(step.seq, payloads.get(step.seq)), terms), step: stepWireExtended(step, nodeOf(step, ids)) };
+      const run = hitRun({ name: record.run_name, status: record.run_status, startedAt: record.run_at });
+      return { run_id: record.root_id, run, snippet: hitSnippet(step, this.#payloadText(step.seq, payloads.get(step.seq)), terms), step: stepWireExtended(step, nodeOf(step, ids)) };
     });
     return JSON.stringify({ ...empty, hits, total });
   }
@@ -334,12 +335,14 @@ class Filter {
 
 function runFilter(query: RunFilterQuery): Filter {
   const filter = new Filter();
-  const { status, session, tag, q, name, user, model, from, to } = query;
+  const { status, session, tag, q, name, user, model, tool, server, from, to } = query;
   if (status !== "all") filter.add((at) => `status = ${at(["running", "completed", "failed"].indexOf(status))}`);
   if (session !== undefined) filter.add((at) => `session = ${at(storable(session))}`);
   if (name !== undefined) filter.add((at) => `name = ${at(storable(name))}`);
   if (user !== undefined) filter.add((at) => `"user" = ${at(storable(user))}`);
   if (model !== undefined) filter.add((at) => `models::jsonb ? ${at(storable(model))}`);
+  if (tool !== undefined) filter.add((at) => `tools::jsonb ? ${at(storable(tool))}`);
+  if (server !== undefined) filter.add((at) => `servers::jsonb ? ${at(storable(server))}`);
   if (from !== undefined) filter.add((at) => `started_at >= ${at(from)}`);
   if (to !== undefined) filter.add((at) => `started_at < ${at(to)}`);
   if (tag !== undefined) filter.add((at) => `EXISTS (SELECT FROM unnest(folded_tags) t WHERE strpos(t, ${at(folded(storable(tag)))}) > 0)`);

@@ -8,7 +8,7 @@ import { COUNTERS } from "../stored.js";
 import { type Client, type DatabaseOptions, type Driver, messageOf, placeOf, quoted } from "./driver.js";
 
 /** Kept in `head`. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 const OLDEST_SERVER = 130_000;
 /** Steps of one partition in a new set of traces. */
 export const PARTITION_STEPS = 500_000;
@@ -20,7 +20,7 @@ CREATE TABLE runs (
   tags text NOT NULL, steps bigint NOT NULL, tokens_in bigint NOT NULL, tokens_out bigint NOT NULL, errors bigint NOT NULL,
   graph text, error text, name text, session text COLLATE "C", "user" text, models text NOT NULL, cost_nano bigint NOT NULL, unpriced bigint NOT NULL,
   preview text, rooted smallint NOT NULL, settled smallint NOT NULL, throttled smallint NOT NULL, last_seq bigint NOT NULL, touched_ms bigint NOT NULL, answer text,
-  calls bigint,
+  calls bigint, tools text, servers text,
   folded text NOT NULL, folded_tags text[] NOT NULL
 ) WITH (fillfactor = 70);
 CREATE INDEX runs_started ON runs (started_at DESC, run_id DESC);
@@ -108,7 +108,7 @@ async function prepare(client: Client, schema: string, partitionSteps: number): 
     const format = await client.query<{ format: number }>("SELECT format FROM head");
     let known = format.rows[0]?.format ?? 0;
     if (known >= 1 && known < FORMAT) {
-      await client.query(`ALTER TABLE runs ADD COLUMN IF NOT EXISTS answer text; ALTER TABLE runs ADD COLUMN IF NOT EXISTS calls bigint; UPDATE head SET format = ${FORMAT}`);
+      await client.query(`ALTER TABLE runs ADD COLUMN IF NOT EXISTS answer text; ALTER TABLE runs ADD COLUMN IF NOT EXISTS calls bigint; ALTER TABLE runs ADD COLUMN IF NOT EXISTS tools text; ALTER TABLE runs ADD COLUMN IF NOT EXISTS servers text; UPDATE head SET format = ${FORMAT}`);
       known = FORMAT;
     }
     if (known !== FORMAT) throw new StoreOpenError(`the schema ${schema} has format ${known}, this release knows ${FORMAT}: use ${known > FORMAT ? "a newer release" : "another --store-schema"}`);

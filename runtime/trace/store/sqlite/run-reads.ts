@@ -64,6 +64,8 @@ export class RunReads {
     if (query.name !== undefined) add("name = ?", query.name);
     if (query.user !== undefined) add('"user" = ?', query.user);
     if (query.model !== undefined) add("EXISTS (SELECT 1 FROM json_each(models) WHERE value = ?)", query.model);
+    if (query.tool !== undefined) add("EXISTS (SELECT 1 FROM json_each(tools) WHERE value = ?)", query.tool);
+    if (query.server !== undefined) add("EXISTS (SELECT 1 FROM json_each(servers) WHERE value = ?)", query.server);
     if (query.from !== undefined) add("started_at >= ?", query.from);
     if (query.to !== undefined) add("started_at < ?", query.to);
     if (query.tag !== undefined) add("tags IN (SELECT value FROM json_each(?))", JSON.stringify(this.#setsWith(folded(query.tag))));

@@ -40,7 +40,7 @@ export function layoutOf(directory: string, traces = "traces.db", payloadFolder 
 }
 
 /** Stored in `user_version` of traces.db. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 /** The first version whose files a writer brings up to date as they are. */
 const OLDEST_VERSION = 10;
 
@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS runs (
   tags TEXT NOT NULL, steps INTEGER NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, errors INTEGER NOT NULL,
   graph TEXT, error TEXT, name TEXT, session TEXT, user TEXT, models TEXT NOT NULL, cost_nano INTEGER NOT NULL, unpriced INTEGER NOT NULL,
   preview TEXT, rooted INTEGER NOT NULL, settled INTEGER NOT NULL, throttled INTEGER NOT NULL, last_seq INTEGER NOT NULL, touched_ms INTEGER NOT NULL,
-  answer TEXT, calls INTEGER
+  answer TEXT, calls INTEGER, tools TEXT, servers TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_started ON runs (started_at DESC, run_id DESC);
 CREATE INDEX IF NOT EXISTS runs_status ON runs (status, started_at DESC, run_id DESC);
@@ -162,7 +162,7 @@ function prepareTraces(db: Db, path: string): void {
 
 /** Columns that later versions have; steps without them stay as they are. */
 function addColumns(db: Db): void {
-  const added = { runs: { answer: "TEXT", calls: "INTEGER" }, events: { block: "INTEGER", line: "INTEGER", details: "INTEGER" } } as const;
+  const added = { runs: { answer: "TEXT", calls: "INTEGER", tools: "TEXT", servers: "TEXT" }, events: { block: "INTEGER", line: "INTEGER", details: "INTEGER" } } as const;
   inTransaction(db, () => {
     for (const [table, columns] of Object.entries(added)) {
       const held = new Set(db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table));

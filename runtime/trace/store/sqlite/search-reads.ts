@@ -1,7 +1,7 @@
 /** Full-text search: newest first, at most MAX_COUNTED matches. */
 import type { components } from "../../api.types.gen.js";
 import { hitSnippet, matchExpression, searchTerms } from "../search-text.js";
-import { stepWireExtended } from "../wire.js";
+import { hitRun, stepWireExtended } from "../wire.js";
 import type { GraphReads } from "./graph-reads.js";
 import type { Lookup } from "./lookup.js";
 import type { PayloadReads } from "./payload-reads.js";
@@ -33,6 +33,7 @@ export class SearchReads {
     const bounds = roots === null ? { from: 0, to: Number.MAX_SAFE_INTEGER } : this.#seqRange(roots);
     const inScope = roots === null ? null : new Set(roots);
     const hits: Schemas["SearchHit"][] = [];
+    const runs = new Map<string, Schemas["HitRun"]>();
     let total = 0;
     if (match !== null && bounds !== null) {
       for (const seq of this.#sql.matches.iterate(match, bounds.from, bounds.to)) {
@@ -49,11 +50,14 @@ export class SearchReads {
           }
         }
         const record = this.lookup.stepAt(seq);
-        if (record === null) continue;
+        const run = record === null ? null : this.#runOf(record.root_id, runs);
+        // Deleted since it was found.
+        if (record === null || run === null) continue;
         total += 1;
         const step = stepRow(record, record.root_id);
         hits.push({
           run_id: record.root_id,
+          run,
           snippet: hitSnippet(step, step.payload === null ? null : this.payloads.text(record), terms),
           step: stepWireExtended(step, this.graph.nodeId(step)),
         });
@@ -65,6 +69,12 @@ export class SearchReads {
   /** Steps up to here are searched. */
   indexedSeq(): number {
     return this.#sql.progress.get() ?? 0;
+  }
+
+  #runOf(runId: string, known: Map<string, Schemas["HitRun"]>): Schemas["HitRun"] | null {
+    const row = known.has(runId) ? null : this.lookup.run(runId);
+    if (row !== null) known.set(runId, hitRun(row));
+    return known.get(runId) ?? null;
   }
 
   #seqRange(roots: readonly number[]): { from: number; to: number } | null {
