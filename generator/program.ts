@@ -4,6 +4,7 @@
  */
 import type { Program, ToolCode } from "../runtime/abi/call.js";
 import { certificateIds } from "../runtime/abi/certificates.js";
+import type { ExplainedTools } from "../runtime/abi/explained.js";
 import { BackendError } from "../runtime/abi/errors.js";
 import { ABI, type BackendName } from "../runtime/abi/plan.js";
 import type { GuardCertificate, Plans } from "./ir.js";
@@ -15,6 +16,8 @@ export interface ProgramOptions {
   readonly extra?: Program["extra"];
   /** Made by servedSkill() of 5-emit; a program that serves needs it where the catalog asks for a skill. */
   readonly skill?: Program["skill"];
+  /** For a server that records its calls; made already, so that no call comes before it. */
+  readonly explained?: ExplainedTools | undefined;
   /** What was shown of every tool's guards; a program that serves needs them where the catalog asks for evidence. */
   readonly certificates?: readonly GuardCertificate[];
 }
@@ -35,7 +38,7 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
 }
 
 /** A program as `out/server.ts` would pass it to `serve`. */
-export function programOf(plans: Plans, { base, extra, skill, certificates = [] }: ProgramOptions): Program {
+export function programOf(plans: Plans, { base, extra, skill, explained, certificates = [] }: ProgramOptions): Program {
   const ids = certificateIds(plans.settings, certificates);
   const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
   return {
@@ -48,6 +51,7 @@ export function programOf(plans: Plans, { base, extra, skill, certificates = [] 
     tools: plans.definitions,
     ...(extra === undefined ? {} : { extra }),
     ...(skill === undefined ? {} : { skill }),
+    ...(explained === undefined ? {} : { explained: async () => ({ explained }) }),
     ...(ids === null ? {} : { certificates: ids }),
     code: () => codeOf(plans),
     adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),

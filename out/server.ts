@@ -13,6 +13,7 @@ const program = {
   adapters: { sqlite: () => import("toolsrv/runtime/v1/adapters/sqlite") },
   // Only with --trace.
   trace: () => import("./trace.routes.js"),
+  explained: () => import("./trace.plans.js"),
   // Relative paths of connections start at the catalog's folder.
   base: new URL("../specs/examples/quickstart/", import.meta.url),
 };

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
 
-const TEMPLATES = ["server", "project", "projects", "projects-server", "twin-server", "twin-projects", "twin-projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "client", "trace-routes", "trace-server", "queries", "skill-parts", "skill", "skill-served", "skill-tool"] as const;
+const TEMPLATES = ["server", "project", "projects", "projects-server", "twin-server", "twin-projects", "twin-projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "client", "trace-routes", "trace-plans", "trace-server", "queries", "skill-parts", "skill", "skill-served", "skill-tool"] as const;
 const PARTIALS = ["header", "handler", "program", "skill-result"] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 

@@ -78,7 +78,7 @@ export function summaryOf(description: string, room: number): string {
   return `${cut.slice(0, cut.lastIndexOf(" ") > room / 2 ? cut.lastIndexOf(" ") : cut.length)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
 }
 
-export function serverView(plans: Plans, base: string, traceRoutes: string | null) {
+export function serverView(plans: Plans, base: string, traceRoutes: string | null, hasExplained: boolean) {
   const backends = [...new Set(Object.values(plans.connections).map(({ backend }) => backend))];
   const loads = backends.map((backend) => `${jsKey(backend)}: () => import(${jsString(`toolsrv/runtime/v1/adapters/${backend}`)})`);
   const flat = `{ ${loads.join(", ")} }`;
@@ -90,6 +90,7 @@ export function serverView(plans: Plans, base: string, traceRoutes: string | nul
     adapters: loads.length === 0 ? "{}" : flat.length < WIDTH - 16 ? flat : `{\n${loads.map((load) => `    ${load},\n`).join("")}  }`,
     base: jsString(base),
     traceRoutes: traceRoutes === null ? null : jsString(traceRoutes),
+    hasExplained,
   };
 }
 

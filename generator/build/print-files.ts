@@ -27,9 +27,9 @@ export interface Extent {
 
 /** The files of the build for a folder, and every guard that the printed plans do not show. */
 export async function printFiles(built: readonly Built[], out: string, extent: Extent, host: Host): Promise<Printed> {
-  const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { shownCalls }, { programOf }, { literal }] = await Promise.all([
+  const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { shownCalls }, { explainedTools }, { programOf }, { literal }] = await Promise.all([
     import("../5-emit/files.js"), import("../5-emit/templates.js"),
-    import("../explain/queries.js"), import("../program.js"), import("../5-emit/literal.js"),
+    import("../explain/queries.js"), import("../explain/traced.js"), import("../program.js"), import("../5-emit/literal.js"),
   ]);
   const trace = extent.trace ? { trace: await traceInput() } : {};
   const render = await loadTemplates(host);
@@ -39,7 +39,8 @@ export async function printFiles(built: readonly Built[], out: string, extent: E
     const name = projectName(shown);
     const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
     const queries = await shownCalls(programOf(plans, { base: NOWHERE }), plans, (value) => literal(value, 0, 0));
-    return { name, plans, certificates, queries, base: baseUrl(home, dirname(await host.realPath(path))), ...(rows === undefined ? {} : { rows }) };
+    const explained = extent.trace ? { explained: await explainedTools(plans, certificates, (shownPlans) => programOf(shownPlans, { base: NOWHERE })) } : {};
+    return { name, plans, certificates, queries, ...explained, base: baseUrl(home, dirname(await host.realPath(path))), ...(rows === undefined ? {} : { rows }) };
   }));
   const [only] = inputs;
   const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);

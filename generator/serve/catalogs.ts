@@ -5,6 +5,7 @@
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Program } from "../../runtime/abi/call.js";
+import type { ExplainedTools } from "../../runtime/abi/explained.js";
 import { projectName, type Project } from "../../runtime/abi/projects.js";
 import type { Twin } from "../../runtime/serve/twin.js";
 import { judgeRecall, readCertificates } from "../build/certificates.js";
@@ -54,12 +55,13 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     print([...diagnostics, ...unshown], source, read[index]?.text ?? null, io, printed);
   }
   const skills = await Promise.all(compilations.map(({ value }) => skillOf(value, io)));
+  const explained = await Promise.all(compilations.map(({ value }) => explainedOf(value, options)));
   const projects = compilations.flatMap(({ value, diagnostics }, index): Project[] => {
     const catalog = read[index];
     if (value === null || catalog === undefined) return [];
     const mayDefine = mayAuthor(value, catalog.path, options["enable-define"] === true);
     const extra = mayDefine ? authoringTools({ host: io.host, cwd: io.cwd, base: () => ({ ...compiledBase(catalog, ways[index] ?? {}, value, diagnostics), elsewhere: toolsOf(compilations.toSpliced(index, 1)) }) }) : undefined;
-    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, skill: skills[index], certificates: value.certificates }) }];
+    return [{ name: projectName(catalog.path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, catalog.path))}/`), extra, skill: skills[index], explained: explained[index], certificates: value.certificates }) }];
   });
   return projects.length === args.length ? { projects, compiled: compilations.flatMap(({ value }) => value ?? []), env } : { projects: null, compiled: [], env };
 }
@@ -76,7 +78,7 @@ async function loadTwins(read: readonly SourceFile[], invocation: Invocation, en
     const { path } = read[index] as SourceFile;
     const data = value === null ? null : await openTwin({ compiled: value, env, shown: path, parts }, invocation.options["scenarios"], io);
     if (value === null || data === null) return { projects: null, compiled: [], env };
-    twins.push({ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), skill: await skillOf(value, io) }), data });
+    twins.push({ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), skill: await skillOf(value, io), explained: await explainedOf(value, invocation.options) }), data });
   }
   return { ...(await twinProjects(twins, invocation.options, env)), compiled: compilations.flatMap(({ value }) => value ?? []) };
 }
@@ -86,6 +88,16 @@ async function skillOf(compiled: Compiled | null, { host }: Io): Promise<Program
   if (compiled?.plans.settings.skill === undefined) return undefined;
   const [{ servedSkill }, { loadTemplates }] = await Promise.all([import("../5-emit/skill.js"), import("../5-emit/templates.js")]);
   return servedSkill(compiled.plans, await loadTemplates(host));
+}
+
+/** Queries are made without a store, so relative paths lead nowhere. */
+const NOWHERE = new URL("file:///");
+
+/** What the trace service shows of the tools; made only for a server that records its calls. */
+async function explainedOf(compiled: Compiled | null, { trace }: Invocation["options"]): Promise<ExplainedTools | undefined> {
+  if (compiled === null || trace === undefined || trace === false) return undefined;
+  const { explainedTools } = await import("../explain/traced.js");
+  return explainedTools(compiled.plans, compiled.certificates, (plans) => programOf(plans, { base: NOWHERE }));
 }
 
 /** The tools of compiled catalogs, each with the file that has it. */

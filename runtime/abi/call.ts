@@ -6,6 +6,7 @@ import type { TraceContext } from "../base/traceparent.js";
 import type { AdapterModule, ReadRequest, Route } from "../adapters/adapter.js";
 import type { Code } from "./codes.js";
 import type { ToolError } from "./errors.js";
+import type { ExplainedTools } from "./explained.js";
 import type { ExtraResult, ExtraTools, Severity } from "./extra-tools.js";
 import type { Filter, FilterTemplate, Row } from "./filter.js";
 import type { ObservedStep, StepKind } from "./observer.js";
@@ -189,6 +190,8 @@ export interface Program {
   readonly trace?: (() => Promise<{ readonly routes: TraceRoutes }>) | null;
   /** Its rows are made up: no store is opened, and no compiled package is needed. */
   readonly isTwin?: true;
+  /** What the trace service shows of the tools beside their calls; loaded only with --trace. */
+  readonly explained?: () => Promise<{ readonly explained: ExplainedTools }>;
   /** Folder of the catalog, as a file URL; relative paths in connections are resolved against it. */
   readonly base: URL;
 }

@@ -15,6 +15,7 @@ export { count, lookup, scroll, search } from "../call/steps/search.js";
 export { shape } from "../call/steps/shape.js";
 export type { CallContext, Envelope, Handler, Program, ServePlan, ToolCode } from "./call.js";
 export type { Client, EnvelopeOf, ToolCalls } from "./client.js";
+export type { ExplainedTools } from "./explained.js";
 export type { Row } from "./filter.js";
 export type { TraceRoute } from "./trace.js";
 export type { ToolDefinition } from "./params.js";

@@ -4,6 +4,7 @@
  */
 import type { Program } from "../abi/call.js";
 import { createIdSource } from "../base/id-source.js";
+import type { ExplainedTools } from "../abi/explained.js";
 import type { CallObserver } from "../abi/observer.js";
 import type { Log, LogFormat } from "../observe/log.js";
 import { isSampled } from "../base/sampling.js";
@@ -30,7 +31,8 @@ export interface CallTrace {
 
 export interface CallTraceOptions {
   readonly option: TraceOption;
-  readonly routes: Program["trace"];
+  /** What is served first; programs that are reloaded later come with `observe`. */
+  readonly programs: readonly Program[];
   readonly io: Pick<ServeIo, "note" | "environment" | "now">;
   /** The log of the tool server. */
   readonly log: Log;
@@ -38,7 +40,8 @@ export interface CallTraceOptions {
 }
 
 /** `null` when the settings switch it off. @throws StartError when it can't start. */
-export async function startCallTrace({ option, routes, io, log, logFormat }: CallTraceOptions): Promise<CallTrace | null> {
+export async function startCallTrace({ option, programs, io, log, logFormat }: CallTraceOptions): Promise<CallTrace | null> {
+  const routes = programs[0]?.trace;
   if (routes === null) throw new StartError("--trace: this server was built with --no-trace; build it again without, or use 'toolsrv serve --trace'");
   const settings = readSettings(option, io.environment);
   const tell = (text: string): void => (logFormat === "json" ? log.info(text) : io.note(`${text}\n`));
@@ -54,18 +57,50 @@ export async function startCallTrace({ option, routes, io, log, logFormat }: Cal
   const links = runLinks(service, settings, io.now, tell);
   const url = service.address?.url ?? null;
   const { place } = service.context.store;
+  const explanations = new Explanations(log);
+  await Promise.all(programs.map((program) => explanations.load(program)));
   tell(url === null ? `calls are recorded in ${place}` : `trace on ${url}/ui/ — data in ${place}`);
   return {
     url,
     observe(program, server) {
       sink.registerTools(server, program.tools.map(({ name }) => name));
-      return createCallRecorder({ sink, program, server, newId, onRun: links });
+      void explanations.load(program);
+      return createCallRecorder({ sink, program, server, newId, onRun: links, explained: () => explanations.of(program) });
     },
     async close() {
       await sink.settled();
       await service.close();
     },
   };
+}
+
+/** What is shown of the tools of each program. It is beside the point of a server, so none of it ends a start or a call. */
+class Explanations {
+  readonly #loads = new WeakMap<Program, Promise<void>>();
+  readonly #loaded = new WeakMap<Program, ExplainedTools>();
+
+  constructor(private readonly log: Log) {}
+
+  /** `null` until it is loaded. */
+  of(program: Program): ExplainedTools | null {
+    return this.#loaded.get(program) ?? null;
+  }
+
+  /** Resolves when it is loaded, or cannot be. Never rejects. */
+  load(program: Program): Promise<void> {
+    const before = this.#loads.get(program);
+    if (before !== undefined) return before;
+    const load = this.#read(program).then(
+      (explained) => void this.#loaded.set(program, explained),
+      (error: unknown) => this.log.warn("calls are recorded without the plans of their tools", { error }),
+    );
+    this.#loads.set(program, load);
+    return load;
+  }
+
+  async #read({ explained }: Program): Promise<ExplainedTools> {
+    return explained === undefined ? {} : (await explained()).explained;
+  }
 }
 
 function readSettings({ address }: TraceOption, environment: ServeIo["environment"]): Settings {

@@ -175,7 +175,7 @@ function stdoutOf({ transport, io }: ObservabilityOptions): (() => AuditStream) 
 async function traceSource({ trace: option, projects, name, log, logFormat, io }: ObservabilityOptions): Promise<readonly ObserverSource[]> {
   if (option === null) return [];
   const { startCallTrace } = await import("./call-trace.js");
-  const trace = await startCallTrace({ option, routes: projects[0]?.program.trace, io, log, logFormat });
+  const trace = await startCallTrace({ option, programs: projects.map(({ program }) => program), io, log, logFormat });
   if (trace === null) return [];
   return [{ observe: (program, project) => trace.observe(program, projects.length === 1 ? name : `${name}/${project}`), close: () => trace.close() }];
 }

@@ -4,6 +4,7 @@
  */
 import type { Program } from "../abi/call.js";
 import { planId as planIdOf, shortHash } from "../abi/fingerprint.js";
+import type { ExplainedTool, ExplainedTools } from "../abi/explained.js";
 import type { CallObserver, CallOutcome, ObservedCall, ObservedStep } from "../abi/observer.js";
 import type { ToolPlan } from "../abi/plan.js";
 import { argumentRules, type KeptArguments } from "../observe/arguments.js";
@@ -14,6 +15,8 @@ export interface CallRecorderOptions {
   readonly program: Pick<Program, "catalog" | "plans" | "settings">;
   /** Name of the server, as clients know it. */
   readonly server: string;
+  /** What is shown of the tools beside their calls; `null` until it is loaded, and where there is nothing. */
+  readonly explained?: () => ExplainedTools | null;
   /** Ids of steps. */
   readonly newId: () => string;
   /** A run begins. Must not throw. */
@@ -28,6 +31,8 @@ interface OpenCall {
 }
 
 const SUMMARY_ARGS = 300;
+/** Of the start of a call: an `ExplainedTool`, which the pages show as the plan of the step. */
+const PLAN_ATTRIBUTE = "toolsrv.plan";
 
 /** An observer that emits events; it neither waits nor throws, as its sink. */
 export function createCallRecorder(options: CallRecorderOptions): CallObserver {
@@ -35,11 +40,14 @@ export function createCallRecorder(options: CallRecorderOptions): CallObserver {
   const rules = argumentRules(program.settings);
   const catalog = { file: program.catalog.file, hash: program.catalog.hash, version: program.catalog.version ?? null };
   const identities = new Map<ToolPlan | null, Identity>();
-  const identityOf = (plan: ToolPlan | null): Identity => {
+  // A plan is that of one tool, so what is constant of its calls is made once.
+  const identityOf = (plan: ToolPlan | null, tool: string): Identity => {
     const before = identities.get(plan);
     if (before !== undefined) return before;
-    const made = identify(plan, program.catalog);
-    identities.set(plan, made);
+    const explained = options.explained?.() ?? null;
+    const made = identify(plan, program.catalog, plan === null || explained === null || !Object.hasOwn(explained, tool) ? null : (explained[tool] ?? null));
+    // Calls that come before it is loaded are recorded without it.
+    if (options.explained === undefined || explained !== null) identities.set(plan, made);
     return made;
   };
   const open = new Map<ObservedCall, OpenCall>();
@@ -49,7 +57,7 @@ export function createCallRecorder(options: CallRecorderOptions): CallObserver {
       const kept = rules.keep(call.tool, call.plan, call.args);
       if (kept === null) return;
       const { requestId, tool } = call;
-      const identity = identityOf(call.plan);
+      const identity = identityOf(call.plan, tool);
       const common = { run_id: requestId, root_run_id: requestId, tool_name: tool, mcp_server: server };
       open.set(call, { kept, common, steps: new Map() });
       options.onRun?.(requestId);
@@ -90,7 +98,7 @@ interface Identity {
 }
 
 /** What a plan is found by; the same for all calls of a tool. */
-function identify(plan: ToolPlan | null, catalog: Program["catalog"]): Identity {
+function identify(plan: ToolPlan | null, catalog: Program["catalog"], explained: ExplainedTool | null): Identity {
   const planId = plan === null ? null : planIdOf(plan);
   const read = plan === null || plan.kind === "meta" ? null : plan.kind === "pipeline" ? plan.retrieve : plan;
   const connection = read?.connection ?? (plan?.kind === "meta" ? plan.connection : null);
@@ -105,6 +113,7 @@ function identify(plan: ToolPlan | null, catalog: Program["catalog"]): Identity 
       ...(planId === null ? {} : { "toolsrv.plan.id": planId, "toolsrv.plan.kind": plan?.kind }),
       ...(connection === null ? {} : { "toolsrv.connection": connection }),
       ...(typeof read?.collection === "string" ? { "toolsrv.collection": read.collection } : {}),
+      ...(explained === null ? {} : { [PLAN_ATTRIBUTE]: explained }),
     },
   };
 }

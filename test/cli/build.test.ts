@@ -18,12 +18,12 @@ test("the defaults are tools.yaml and out/, one line a file and a summary with t
     const first = await build();
     assert.equal(first.code, EXIT.OK, first.err);
     assert.match(first.out, /^written {3}out\/server\.ts\nwritten {3}out\/server\.js\n/);
-    assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 27 files changed, \d+ ms\n$/);
+    assert.match(first.out, /\nbuilt 1 tool of tools\.yaml: 30 files changed, \d+ ms\n$/);
     assert.match(first.err, /^toolsrv build: the package 'toolsrv' is not found from out, so its server cannot start there; install it in the project: npm install with the path of the toolsrv folder or tarball\n$/);
     mkdirSync(join(folder, "node_modules", "toolsrv"), { recursive: true });
     writeFileSync(join(folder, "node_modules", "toolsrv", "package.json"), "{}");
     assert.deepEqual(readdirSync(join(folder, "out")).filter((name) => !/\.js(\.map)?$/.test(name)), [
-      "client.ts", "handlers.ts", "manifest.json", "plans.ts", "queries.md", "schemas.ts", "server.ts", "tools.lock.json", "tools.ts", "trace-server.ts", "trace.routes.ts",
+      "client.ts", "handlers.ts", "manifest.json", "plans.ts", "queries.md", "schemas.ts", "server.ts", "tools.lock.json", "tools.ts", "trace-server.ts", "trace.plans.ts", "trace.routes.ts",
     ]);
     const second = await build("tools.yaml", "--out", "out");
     assert.match(second.out, /^unchanged out\/server\.ts\n/);
@@ -36,7 +36,7 @@ test("the manifest names the catalog, a digest of every file and the guards of e
     await build();
     const manifest = JSON.parse(readFileSync(join(folder, "out", "manifest.json"), "utf8")) as { readonly [key: string]: unknown };
     assert.deepEqual(Object.keys(manifest), ["abi", "catalog", "files", "certified", "guards"]);
-    assert.deepEqual(Object.keys(manifest["files"] as object), ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "client.ts", "queries.md", "trace.routes.ts", "trace-server.ts", "tools.lock.json"]);
+    assert.deepEqual(Object.keys(manifest["files"] as object), ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "client.ts", "queries.md", "trace.plans.ts", "trace.routes.ts", "trace-server.ts", "tools.lock.json"]);
     assert.deepEqual(manifest["guards"], { count_things: [{ branch: "count", guards: ['owner eq "me"'], tenancy: "none" }] });
   }));
 
@@ -117,7 +117,7 @@ test("--json prints one object, whatever the end", () =>
   inProject(async (folder, build) => {
     const report = (ended: Ended): { readonly [key: string]: unknown } => JSON.parse(ended.out) as { readonly [key: string]: unknown };
     const built = await build("--json");
-    assert.deepEqual([report(built)["ok"], (report(built)["files"] as readonly unknown[]).length, built.err], [true, 27, ""]);
+    assert.deepEqual([report(built)["ok"], (report(built)["files"] as readonly unknown[]).length, built.err], [true, 30, ""]);
     appendFileSync(join(folder, "out", "plans.ts"), "// edited\n");
     const checked = await build("--json", "--check");
     assert.deepEqual([checked.code, report(checked)["ok"], report(checked)["drift"]], [EXIT.FINDINGS, false, ["plans.ts"]]);

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { chatOf } from "../model/chat.js";
 import { formatBytes, formatClock, formatCost, formatDuration, formatNumber } from "../model/format.js";
 import { copyText, type Json, TEXT_LIMIT } from "../model/payload.js";
+import { PLAN_ATTRIBUTE, planOf } from "../model/plan.js";
 import { type Span, stepKey } from "../model/spans.js";
 import type { Step } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
@@ -13,6 +14,7 @@ import { useApp } from "./context.js";
 import { KindIcon, kindWord } from "./icons.js";
 import { JsonTree } from "./json-tree.js";
 import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
+import { PlanView } from "./plan.js";
 
 /** Payloads up to here (compressed) are read as soon as their step is shown; larger ones wait for a click. */
 const SMALL_BYTES = 64_000;
@@ -36,8 +38,10 @@ export function Inspector({ store, stepId }: { store: RunStore; stepId: string }
   );
 }
 
-type Tab = "chat" | "data" | "raw";
+type Tab = "chat" | "data" | "raw" | "plan";
 const TABS: readonly (readonly [Tab, string])[] = [["chat", "Chat"], ["data", "Data"], ["raw", "Raw"]];
+/** Only for calls that a tool server of ours has recorded. */
+const PLAN: (typeof TABS)[number] = ["plan", "Plan"];
 
 function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Element {
   const app = useApp();
@@ -49,7 +53,9 @@ function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Elem
   const output = valueOf(store, span.end);
   const chat = useMemo(() => chatOf(input, output, span.kind), [input, output, span.kind]);
   const chosen = useSignal<Tab | null>(null);
+  const plan = useMemo(() => planOf(span.start?.attributes), [span.start]);
   const tab: Tab = chosen.value ?? (chat === null ? "data" : "chat");
+  const tabs = plan === null ? TABS : [...TABS, PLAN];
   return (
     <div class="inspector-body" tabIndex={0} role="region" aria-label="Details of the step">
       <dl class="summary">
@@ -69,9 +75,9 @@ function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Elem
         </section>
       )}
       <div class="switch tabs" role="group" aria-label="Show as">
-        {TABS.map(([name, word]) => <button key={name} type="button" aria-pressed={tab === name} disabled={name === "chat" && chat === null} title={name === "chat" && chat === null ? "The payloads hold no messages" : undefined} onClick={() => (chosen.value = name)}>{word}</button>)}
+        {tabs.map(([name, word]) => <button key={name} type="button" aria-pressed={tab === name} disabled={name === "chat" && chat === null} title={name === "chat" && chat === null ? "The payloads hold no messages" : undefined} onClick={() => (chosen.value = name)}>{word}</button>)}
       </div>
-      {tab === "chat" && chat !== null ? <><ChatView chat={chat} open={span.state === "open" && running} /><Pending store={store} span={span} /></> : <Payloads store={store} span={span} raw={tab === "raw"} />}
+      {tab === "plan" && plan !== null ? <PlanView plan={plan} input={input} /> : tab === "chat" && chat !== null ? <><ChatView chat={chat} open={span.state === "open" && running} /><Pending store={store} span={span} /></> : <Payloads store={store} span={span} raw={tab === "raw"} />}
       <Ids span={span} />
     </div>
   );
@@ -171,7 +177,7 @@ function RawText({ text, label }: { text: string; label: string }): JSX.Element 
 }
 
 function Ids({ span }: { span: Span }): JSX.Element {
-  const attributes = Object.entries({ ...span.start?.attributes, ...span.end?.attributes });
+  const attributes = Object.entries({ ...span.start?.attributes, ...span.end?.attributes }).filter(([name]) => name !== PLAN_ATTRIBUTE);
   const rows: readonly (readonly [string, string])[] = [
     ["run_id", span.runId],
     ...(span.parentRunId === null ? [] : [["parent_run_id", span.parentRunId] as const]),

@@ -39,8 +39,8 @@ interface Call {
   readonly notes: StepExtended[];
 }
 
-/** Attributes by which spans that were received are stored; they have fields of their own. */
-const RECEIVED = new Set(["trace_id", "span_id", "span_name", "scope", "resource"]);
+/** Attributes that are not sent: those by which received spans are stored, which have fields of their own, and the plan of a tool, which is for the pages. */
+const KEPT = new Set(["trace_id", "span_id", "span_name", "scope", "resource", "toolsrv.plan"]);
 const MAX_TEXT = 4000;
 
 /** Turns the steps of one run, in the order of its journey, into spans. */
@@ -152,7 +152,7 @@ function identity(run: RunExtended): ExportedSpan["attributes"] {
 function givenAttributes(start: StepExtended | null): ExportedSpan["attributes"] {
   const given: { [name: string]: AttributeValue } = {};
   for (const [name, value] of Object.entries(start?.attributes ?? {})) {
-    if (RECEIVED.has(name) || value === null || value === undefined) continue;
+    if (KEPT.has(name) || value === null || value === undefined) continue;
     if (typeof value === "string") given[name] = value.slice(0, MAX_TEXT);
     else if (typeof value === "number" || typeof value === "boolean") given[name] = value;
     else if (Array.isArray(value) && value.every((item) => typeof item === "string")) given[name] = value.slice(0, 100) as string[];

@@ -7,6 +7,7 @@ import { memoryIo } from "../../lib/io.js";
 import { repo } from "../../lib/repo.js";
 import { Lines, start } from "../../lib/served.js";
 import { temporaryDirectory } from "../lib.js";
+import { findings } from "./axe.js";
 import { finish, pageSuite } from "./browser.js";
 
 const { test, openPage } = pageSuite("trace ui: calls of a server", existsSync(repo("out/server.js")) ? null : "out/server.js is not built: make out");
@@ -42,6 +43,17 @@ test("a call of the served quickstart appears in the open list, and its page sho
     const ids = await page.locator(".ids").innerText();
     for (const name of ["toolsrv.request_id", "toolsrv.catalog.hash", "toolsrv.plan.id", "toolsrv.connection"]) assert.ok(ids.includes(name), name);
     assert.match(await page.locator(".summary").innerText(), /films/);
+    await page.getByRole("button", { name: "Plan", exact: true }).click();
+    const section = (name: string): Promise<string> => page.getByRole("region", { name, exact: true }).innerText();
+    assert.match(await section("Source"), /tools\.yaml:69[^]*plans\.ts:52[^]*sha256:/);
+    assert.match(await section("Guard"), /distributor eq …[^]*sha256:/);
+    assert.match(await section("Query 1"), /search on connection movies[^]*"<fixed distributor>"/);
+    assert.match(await section("Arguments of the query"), /<genre>\s*not given/);
+    assert.ok(!(await page.locator(".inspector").innerText()).includes("Paramount Pictures"));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      assert.deepEqual(await findings(page), [], colorScheme);
+    }
     await lines.ask(2, "tools/call", { name: "count_movies", arguments: { genre: ["Opera"] } });
     await page.locator(".run-row", { hasText: "count_movies" }).locator(".status-failed").waitFor();
     await page.locator(".chip", { hasText: "plan:" }).click();

@@ -1,15 +1,13 @@
 /** Every view in a real browser: what it shows, by pointer and by keys, in both themes and three widths, and for axe. */
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import type { Json, RunningTrace } from "../lib.js";
+import { findings } from "./axe.js";
 import { finish, pageSuite, withPages } from "./browser.js";
 import { supportRun, workersRun } from "./sample.js";
 
 const { test, openPage } = pageSuite("trace ui: views");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const NOW = Date.now();
 
 async function fill(trace: RunningTrace): Promise<void> {
@@ -280,13 +278,6 @@ const VIEWS: readonly (readonly [string, string, string])[] = [
   ["topology", "#/topology", ".node"], ["sessions", "#/sessions", ".turn"], ["tools", "#/tools", ".card"], ["stats", "#/stats", ".chart canvas"], ["settings", "#/settings", ".card"],
 ];
 const SHOTS = process.env["UI_SCREENSHOTS"] ?? null;
-
-/** Findings of axe above minor, as lines. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = (await page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }).then((result) => result.violations.filter((violation) => violation.impact !== "minor").flatMap((violation) => violation.nodes.slice(0, 4).map((node) => violation.id + " (" + violation.impact + ") " + node.html.slice(0, 140) + " — " + (node.any[0]?.message ?? node.all[0]?.message ?? "").slice(0, 160))))`)) as string[];
-  return found;
-}
 
 for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [360, "light"], [2560, "dark"]] as const) {
   test(`every view at ${width} px in ${scheme}: axe finds nothing above minor, nothing scrolls sideways`, () => withPages({}, async (trace) => {
