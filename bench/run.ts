@@ -31,8 +31,9 @@ import { traceFeed } from "./cases/trace-feed.js";
 import { traceIngest } from "./cases/trace-ingest.js";
 import { traceOtlp } from "./cases/trace-otlp.js";
 import { traceQuery } from "./cases/trace-query.js";
+import { traceUi } from "./cases/trace-ui.js";
 
-const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, embedded, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery];
+const CASES: readonly BenchCase[] = [toolsList, toolsCall, auth, limits, observe, peers, latency, soak, memory, counts, call, adapters, connect, search, embedded, lists, start, authoring, scale, traceIngest, traceOtlp, traceFeed, traceQuery, traceUi];
 
 /** For a run that is no measurement, such as under a profiler. */
 const NO_PAGE = "--no-page";

@@ -53,6 +53,7 @@ export interface RunStoreOptions {
 
 const FIRST_PAGE = 500;
 const NEXT_PAGES = 5000;
+const REFRESH_MS = 1000;
 const NO_TREE: Tree = { nodes: [], byId: new Map(), causes: [], startMs: 0, endMs: 0 };
 
 export function createRunStore(options: RunStoreOptions): RunStore {
@@ -88,6 +89,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
   let resumeAt = 0;
   let waiting: Step[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let refreshing: ReturnType<typeof setTimeout> | null = null;
 
   /** Steps come in bursts: they are drawn together, and the less often the longer drawing takes. */
   function flush(): void {
@@ -119,11 +121,17 @@ export function createRunStore(options: RunStoreOptions): RunStore {
       take([frame.payload]);
       resumeAt = Math.max(resumeAt, frame.payload.seq);
       if (run.value === null) void readRun();
+      else if (run.value.status === "running") refreshing ??= setTimeout(refresh, REFRESH_MS);
     } else if (frame.msg_type === "run_update" && frame.payload.run.run_id === runId) {
       setRun(frame.payload.run);
     } else if (frame.msg_type === "error") {
       void readAll();
     }
+  }
+  /** Frames have steps and no sums: those of a run that goes on are read again. */
+  function refresh(): void {
+    refreshing = null;
+    if (run.value?.status === "running") void readRun();
   }
   function setRun(next: Run): void {
     batch(() => {
@@ -232,6 +240,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
     close() {
       abort.abort();
       if (timer !== null) clearTimeout(timer);
+      if (refreshing !== null) clearTimeout(refreshing);
       feed?.close();
     },
   };

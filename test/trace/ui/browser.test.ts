@@ -73,6 +73,8 @@ test("a new step of an open run comes in live, each once, also after the connect
     await page.locator('.connection[data-state="live"]').waitFor();
     await trace.ingest([{ run_id: "t1", parent_run_id: "live", event_type: "tool_start", tool_name: "fetch_page" }]);
     await page.locator(".span", { hasText: "fetch_page" }).getByText("running").waitFor();
+    // The sums of a run are those of now also while it goes on.
+    await page.locator(".facts", { hasText: "2 calls" }).waitFor();
     proxy.cut();
     await trace.ingest([
       { run_id: "t1", parent_run_id: "live", event_type: "tool_end", tool_name: "fetch_page" },
