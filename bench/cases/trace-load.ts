@@ -1,9 +1,10 @@
 /**
  * The load of the trace cases, in a process of its own: nested runs of 100 events, twenty of them interleaved, in
  * requests of 500, written before the clock starts. `node trace-load.js URL EVENTS PAYLOAD_SHARE CONNECTIONS [RATE]`
- * prints one line of JSON. A refused request is sent again after a pause.
+ * prints "ready", starts when it reads a line, and prints one line of JSON. A refused request is sent again after a pause.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
 
 interface Options {
@@ -70,6 +71,8 @@ async function main(options: Options): Promise<void> {
       call.on("error", reject);
       call.end(body);
     });
+  process.stdout.write("ready\n");
+  await once(process.stdin, "data");
   const started = performance.now();
   const worker = async (): Promise<void> => {
     for (let body = waiting.pop(); body !== undefined; body = waiting.pop()) {

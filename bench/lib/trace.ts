@@ -7,6 +7,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export interface RunningTrace {
@@ -64,14 +65,38 @@ export interface TraceLoaded {
   readonly seconds: number;
 }
 
+/** A load whose requests are written and which waits to be started. */
+export interface PreparedLoad {
+  readonly pid: number;
+  start(): Promise<TraceLoaded>;
+}
+
+/** Starts a process that will send events. */
+export async function prepareLoad(url: string, { events, payloadShare = 0, connections = 2, rate = 0 }: TraceLoad): Promise<PreparedLoad> {
+  const child = spawn(process.execPath, [entry("trace-load"), url, String(events), String(payloadShare), String(connections), String(rate)], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  const line = lines[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const { value, done } = await line.next();
+    if (done === true) throw new Error("the load ended before it was done");
+    return value;
+  };
+  await next();
+  return {
+    pid: child.pid ?? 0,
+    async start() {
+      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+      child.stdin.write("go\n");
+      const loaded = JSON.parse(await next()) as TraceLoaded;
+      await ended;
+      return loaded;
+    },
+  };
+}
+
 /** Sends events from a process of its own. */
-export function loadTrace(url: string, { events, payloadShare = 0, connections = 2, rate = 0 }: TraceLoad): Promise<TraceLoaded> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [entry("trace-load"), url, String(events), String(payloadShare), String(connections), String(rate)], { stdio: ["ignore", "pipe", "inherit"] });
-    let text = "";
-    child.stdout.on("data", (chunk) => (text += String(chunk)));
-    child.once("exit", (code) => (code === 0 ? resolve(JSON.parse(text) as TraceLoaded) : reject(new Error(`the load ended with ${code}`))));
-  });
+export async function loadTrace(url: string, load: TraceLoad): Promise<TraceLoaded> {
+  return (await prepareLoad(url, load)).start();
 }
 
 const agent = new Agent({ keepAlive: true });
