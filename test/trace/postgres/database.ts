@@ -56,7 +56,7 @@ export function postgresStores(url: string, onNews: (news: News) => void = () =>
         async settle() {
           while (await indexer.step());
           await writer.dropEmpty();
-          while (await writer.erase(10));
+          while (await writer.erase(10, true));
         },
         async close() {
           await indexer.close();

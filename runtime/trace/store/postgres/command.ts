@@ -48,7 +48,7 @@ export async function openForCommand(database: DatabaseOptions, now?: () => numb
     retain: (limits) => said(writer.retain(limits)),
     async settle() {
       while (await said(indexer.step()));
-      while (await said(writer.erase(1000)));
+      while (await said(writer.erase(1000, true)));
     },
     async close() {
       await indexer.close();

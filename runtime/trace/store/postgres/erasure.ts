@@ -1,6 +1,7 @@
 /**
- * How runs leave the store. At once, in the transaction that deletes one: its row and its sums. Later, a little at a
- * time: its steps, payloads and words, or all of a partition when no run of it is left.
+ * How runs leave the store. At once, in the transaction that deletes one: its row and its sums. Later its steps, payloads
+ * and words: a little at a time when somebody asked for the deletion. What retention deletes waits for its partition,
+ * which is dropped when no run of it is left: that takes the same time for any number of steps.
  */
 import type { RunRow } from "../../record/run-state.js";
 import { Tally } from "../../record/tally.js";
@@ -19,6 +20,9 @@ const ROUND = 20;
 /** Runs deleted at once when the payloads take too much room. */
 const HEAVY_RUNS = 5;
 
+/** So long, in milliseconds, steps wait for their partition to be dropped; a slow service deletes them one by one. */
+export const DROP_WAIT_MS = 3_600_000;
+
 /** Ends the transaction with what is left to write. */
 type End = (finish: Finish) => Promise<void>;
 
@@ -33,8 +37,8 @@ export async function beyond(client: Client, limits: Retention): Promise<RunRow[
   return found;
 }
 
-/** Takes runs and their sums out of every answer. */
-export async function doom(client: Client, runs: readonly RunRow[], end: End): Promise<Entry> {
+/** Takes runs and their sums out of every answer. Their steps are deleted from `eraseMs` on, or before with their partition. */
+export async function doom(client: Client, runs: readonly RunRow[], eraseMs: number, end: End): Promise<Entry> {
   const records: EventRecord[] = [];
   const tally = new Tally();
   for (const run of runs) {
@@ -42,7 +46,7 @@ export async function doom(client: Client, runs: readonly RunRow[], end: End): P
     tallyOf(own, tally);
     for (const record of own) records.push(record);
   }
-  await client.query("WITH gone AS (DELETE FROM runs WHERE key = ANY($1) RETURNING key) INSERT INTO doomed SELECT key FROM gone", [runs.map((run) => run.key)]);
+  await client.query("WITH gone AS (DELETE FROM runs WHERE key = ANY($1) RETURNING key) INSERT INTO doomed (root, erase_ms) SELECT key, $2 FROM gone", [runs.map((run) => run.key), eraseMs]);
   const entry: Entry = { ...NOTHING, gone: runs.map((run) => run.runId), nodes: [...tally.nodes.keys()], edges: [...tally.edges.keys()] };
   await end({ runs: [], tally, entry, counters: countersOf(records, -1), sign: -1 });
   await sweepSums(client);
@@ -68,9 +72,9 @@ export async function doomNested(client: Client, holder: RunRow, runId: string, 
   return entry;
 }
 
-/** Deletes up to `limit` steps of doomed runs; false when nothing is left to do. Inside a transaction. */
-export async function erase(client: Client, limit: number): Promise<boolean> {
-  const doomed = await client.query<{ root: number }>("SELECT root FROM doomed ORDER BY root LIMIT 1 FOR UPDATE SKIP LOCKED");
+/** Deletes up to `limit` steps of doomed runs that need not wait at `nowMs`; false when nothing is left to do. Inside a transaction. */
+export async function erase(client: Client, limit: number, nowMs: number): Promise<boolean> {
+  const doomed = await client.query<{ root: number }>("SELECT root FROM doomed WHERE erase_ms <= $1 ORDER BY root LIMIT 1 FOR UPDATE SKIP LOCKED", [nowMs]);
   const root = doomed.rows[0]?.root;
   if (root === undefined) return false;
   // The index must not take in steps while they go.
@@ -85,15 +89,29 @@ export async function erase(client: Client, limit: number): Promise<boolean> {
 /** Drops partitions of which no run is left. Returns how many. Inside a transaction. */
 export async function dropEmpty(client: Client): Promise<number> {
   await client.query("SET LOCAL lock_timeout = '1s'");
-  const { rows } = await client.query<{ current: number }>("SELECT seq / partition_steps AS current FROM head");
+  const { rows } = await client.query<{ current: number; waiting: boolean }>("SELECT seq / partition_steps AS current, EXISTS (SELECT FROM doomed) AS waiting FROM head");
+  const { current = 0, waiting = false } = rows[0] ?? {};
+  if (!waiting) return 0;
   let dropped = 0;
   for (const index of await partitions(client)) {
-    if (index >= (rows[0]?.current ?? 0)) break;
-    const live = await client.query(`SELECT 1 FROM events_${index} e JOIN runs r ON r.key = e.root LIMIT 1`);
-    if (live.rows.length > 0) break;
+    // Steps that are written now need the last one.
+    if (index >= current) break;
+    if (await hasLiveRun(client, index)) continue;
     await client.query("SELECT seq FROM indexed FOR UPDATE");
     await dropPartition(client, index);
     dropped += 1;
   }
+  if (dropped > 0) await client.query("DELETE FROM doomed WHERE root IN (SELECT root FROM doomed d WHERE NOT EXISTS (SELECT FROM events WHERE root = d.root) FOR UPDATE SKIP LOCKED)");
   return dropped;
+}
+
+/** Steps over the runs of a partition by its index, the latest first: they are the last to go. */
+async function hasLiveRun(client: Client, index: number): Promise<boolean> {
+  const { rows } = await client.query(
+    `WITH RECURSIVE roots AS (
+       (SELECT root FROM events_${index} ORDER BY root DESC LIMIT 1)
+       UNION ALL SELECT (SELECT e.root FROM events_${index} e WHERE e.root < r.root ORDER BY e.root DESC LIMIT 1) FROM roots r WHERE r.root IS NOT NULL
+     ) SELECT 1 FROM roots JOIN runs ON runs.key = roots.root LIMIT 1`,
+  );
+  return rows.length > 0;
 }

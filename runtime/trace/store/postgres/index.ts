@@ -99,12 +99,12 @@ function compose({ place, writer, reader, fullBatch, log, end, subscribe }: Part
     }, delayMs);
     timer.unref();
   };
-  const erase = async (): Promise<void> => {
+  const erase = async (all = false): Promise<void> => {
     await call(writer, "dropEmpty").catch((error: unknown) => {
       // Somebody reads or writes there: the next round comes.
       if (!(error instanceof StoreUnavailableError)) throw error;
     });
-    while (!closed && (await call<boolean>(writer, "erase", ERASE_STEPS)));
+    while (!closed && (await call<boolean>(writer, "erase", ERASE_STEPS, all)));
   };
   index(0);
   return {
@@ -130,18 +130,16 @@ function compose({ place, writer, reader, fullBatch, log, end, subscribe }: Part
     sweep: (settleBeforeMs, staleBeforeMs) => call(writer, "sweep", settleBeforeMs, staleBeforeMs),
     async retain(limits: Retention) {
       const deleted = await call<number>(writer, "retain", limits);
-      if (deleted > 0) {
-        await erase();
-        return deleted;
-      }
-      // The end of a round: what another process left behind is done here.
+      if (deleted > 0) return deleted;
+      // The end of a round: what waits since earlier ones, or was left behind by another process, is done here.
+      await erase();
       await call(writer, "trimLog");
       index(0);
       return 0;
     },
     async settle() {
       await call(reader, "index");
-      await erase();
+      await erase(true);
     },
     async close() {
       if (timer !== null) clearTimeout(timer);

@@ -8,7 +8,7 @@ import { COUNTERS } from "../stored.js";
 import { type Client, type DatabaseOptions, type Driver, messageOf, placeOf, quoted } from "./driver.js";
 
 /** Kept in `head`. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 const OLDEST_SERVER = 130_000;
 /** Steps of one partition in a new set of traces. */
 export const PARTITION_STEPS = 500_000;
@@ -48,8 +48,8 @@ CREATE TABLE edges (
   source text COLLATE "C" NOT NULL, target text COLLATE "C" NOT NULL, count bigint NOT NULL, last_at bigint NOT NULL, PRIMARY KEY (source, target)
 ) WITH (fillfactor = 50);
 CREATE TABLE log (id bigint PRIMARY KEY, at_ms bigint NOT NULL, last_seq bigint NOT NULL, entry text NOT NULL);
--- Runs that are deleted for every reader and whose steps wait to be deleted.
-CREATE TABLE doomed (root bigint PRIMARY KEY);
+-- Runs that are deleted for every reader and whose steps wait to be deleted: until their partition is dropped, but no longer than that.
+CREATE TABLE doomed (root bigint PRIMARY KEY, erase_ms bigint NOT NULL DEFAULT 0);
 CREATE TABLE indexed (seq bigint NOT NULL);
 INSERT INTO indexed VALUES (0);
 CREATE TABLE head (
@@ -57,6 +57,12 @@ CREATE TABLE head (
   ${COUNTERS.map((name) => `${name} bigint NOT NULL DEFAULT 0`).join(", ")}
 ) WITH (fillfactor = 50);
 `;
+
+/** Columns that came after the first format. */
+const UPGRADE = [
+  "runs ADD COLUMN IF NOT EXISTS answer text", "runs ADD COLUMN IF NOT EXISTS calls bigint", "runs ADD COLUMN IF NOT EXISTS tools text", "runs ADD COLUMN IF NOT EXISTS servers text",
+  "doomed ADD COLUMN IF NOT EXISTS erase_ms bigint NOT NULL DEFAULT 0",
+].map((change) => `ALTER TABLE ${change}`).join("; ");
 
 /** Whether there are tables of traces. @throws StoreOpenError when the database can't be reached. */
 export async function schemaExists(driver: Driver, database: DatabaseOptions): Promise<boolean> {
@@ -108,7 +114,7 @@ async function prepare(client: Client, schema: string, partitionSteps: number): 
     const format = await client.query<{ format: number }>("SELECT format FROM head");
     let known = format.rows[0]?.format ?? 0;
     if (known >= 1 && known < FORMAT) {
-      await client.query(`ALTER TABLE runs ADD COLUMN IF NOT EXISTS answer text; ALTER TABLE runs ADD COLUMN IF NOT EXISTS calls bigint; ALTER TABLE runs ADD COLUMN IF NOT EXISTS tools text; ALTER TABLE runs ADD COLUMN IF NOT EXISTS servers text; UPDATE head SET format = ${FORMAT}`);
+      await client.query(`${UPGRADE}; UPDATE head SET format = ${FORMAT}`);
       known = FORMAT;
     }
     if (known !== FORMAT) throw new StoreOpenError(`the schema ${schema} has format ${known}, this release knows ${FORMAT}: use ${known > FORMAT ? "a newer release" : "another --store-schema"}`);

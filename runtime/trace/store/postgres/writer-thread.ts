@@ -37,7 +37,7 @@ answerCalls(port, {
   retain: (limits: Parameters<PostgresWriter["retain"]>[0]) => writer().retain(limits),
   restore: (runId: string, facts: Parameters<PostgresWriter["restore"]>[1]) => writer().restore(runId, facts),
   dropEmpty: () => writer().dropEmpty(),
-  erase: (limit: number) => writer().erase(limit),
+  erase: (limit: number, all: boolean) => writer().erase(limit, all),
   trimLog: () => writer().trimLog(),
   close: async () => opened?.close(),
 });

@@ -15,7 +15,7 @@ import type { BatchOutcome, Interest, News, Retention } from "../store.js";
 import { Commit, type Head } from "./commit.js";
 import { storable } from "./copy.js";
 import { type Client, type DatabaseOptions, type Driver, isConflict } from "./driver.js";
-import { beyond, doom, doomNested, dropEmpty, erase } from "./erasure.js";
+import { beyond, doom, doomNested, DROP_WAIT_MS, dropEmpty, erase } from "./erasure.js";
 import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, type LoggedEntry, NOTHING } from "./journal.js";
 import { Link } from "./link.js";
 import { concerns, type Numbers, PROVISIONAL_KEY, renumber } from "./prepared.js";
@@ -121,7 +121,7 @@ export class PostgresWriter {
   async deleteRun(runId: string): Promise<boolean> {
     return this.#locked(async (client, head) => {
       const run = await runById(client, runId);
-      if (run !== null) return { value: true, entry: await this.#doom(client, head, [run]) };
+      if (run !== null) return { value: true, entry: await this.#doom(client, head, [run], 0) };
       const holder = await holderOf(client, runId);
       if (holder === null) return { value: false, entry: null };
       const entry = await doomNested(client, holder, runId, this.#source.nextKey(), (finish) => this.#commit.finish(client, head, finish));
@@ -181,7 +181,7 @@ export class PostgresWriter {
     if ((await this.#link.run((client) => beyond(client, limits))).length === 0) return 0;
     return this.#locked(async (client, head) => {
       const doomed = await beyond(client, limits);
-      return { value: doomed.length, entry: doomed.length === 0 ? null : await this.#doom(client, head, doomed) };
+      return { value: doomed.length, entry: doomed.length === 0 ? null : await this.#doom(client, head, doomed, this.options.now() + DROP_WAIT_MS) };
     });
   }
 
@@ -190,9 +190,9 @@ export class PostgresWriter {
     return this.#link.transaction(dropEmpty);
   }
 
-  /** Deletes up to `limit` steps of doomed runs; false when nothing is left to do. */
-  async erase(limit: number): Promise<boolean> {
-    return this.#link.transaction((client) => erase(client, limit));
+  /** Deletes up to `limit` steps of doomed runs, also of those that wait for their partition when `all`; false when nothing is left to do. */
+  async erase(limit: number, all = false): Promise<boolean> {
+    return this.#link.transaction((client) => erase(client, limit, all ? Number.MAX_SAFE_INTEGER : this.options.now()));
   }
 
   /** Deletes entries of the log that nobody needs any more. */
@@ -330,8 +330,8 @@ export class PostgresWriter {
   }
 
   /** Takes runs and their sums out of every answer. */
-  async #doom(client: Client, head: Head, runs: readonly RunRow[]): Promise<Entry> {
-    const entry = await doom(client, runs, (finish) => this.#commit.finish(client, head, finish));
+  async #doom(client: Client, head: Head, runs: readonly RunRow[], eraseMs: number): Promise<Entry> {
+    const entry = await doom(client, runs, eraseMs, (finish) => this.#commit.finish(client, head, finish));
     for (const run of runs) this.#recorder.drop(run.runId);
     return entry;
   }
