@@ -6,7 +6,7 @@ import { PostgresReader } from "../../../runtime/trace/store/postgres/reader.js"
 import { openSchema } from "../../../runtime/trace/store/postgres/schema.js";
 import { PostgresWriter } from "../../../runtime/trace/store/postgres/writer.js";
 import type { News } from "../../../runtime/trace/store/store.js";
-import { ParsedReader, type Place, type Stores, withPlace } from "../stores.js";
+import { ParsedReader, type Place, type Stores, type TestStore, withPlace } from "../stores.js";
 
 /** Address of the database; `undefined` where there is none. */
 export const DATABASE = process.env["TOOLSRV_TEST_POSTGRES"];
@@ -35,9 +35,15 @@ export async function dropSchema(url: string, schema: string): Promise<void> {
   await sql({ url, schema: "public" }, `DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 }
 
+export interface PostgresStores extends Stores {
+  open(...given: Parameters<Stores["open"]>): Promise<TestStore & { readonly writer: PostgresWriter }>;
+  /** Names of the tables that hold steps. */
+  partitions(place: Place): Promise<readonly string[]>;
+}
+
 /** The store in this thread. */
-export function postgresStores(url: string, onNews: (news: News) => void = () => undefined, wrap: (driver: Driver) => Driver = (driver) => driver): Stores & { partitions(place: Place): Promise<readonly string[]> } {
-  const stores: Pick<Stores, "place" | "open"> = {
+export function postgresStores(url: string, onNews: (news: News) => void = () => undefined, wrap: (driver: Driver) => Driver = (driver) => driver): PostgresStores {
+  const stores: Pick<PostgresStores, "place" | "open"> = {
     place() {
       const name = newSchema();
       return Promise.resolve({ name, dispose: () => dropSchema(url, name) });

@@ -4,6 +4,8 @@ import { newRun } from "../../../runtime/trace/record/run-state.js";
 import { RunCalls } from "../../../runtime/trace/record/calls.js";
 import type { Changes } from "../../../runtime/trace/record/recorder.js";
 import { Tally } from "../../../runtime/trace/record/tally.js";
+import { batchRows } from "../../../runtime/trace/store/postgres/batch-rows.js";
+import type { Packed } from "../../../runtime/trace/store/postgres/commit-news.js";
 import type { Client, Driver } from "../../../runtime/trace/store/postgres/driver.js";
 import { PROVISIONAL_KEY, renumber } from "../../../runtime/trace/store/postgres/prepared.js";
 import { suite } from "../../lib/suite.js";
@@ -19,8 +21,12 @@ test("numbers of a prepared batch follow those of the head, and known runs keep 
   const untouched = { ...newRun(8, "early", 0, new RunCalls()), lastSeq: 50 };
   const row = (seq: number, run: typeof known): Changes["rows"][number] => ({ seq, run, event: incoming({ run_id: "x", event_type: "retry" }), parentId: null, durationMs: null, costNano: null, agent: null, tool: null, server: null });
   const changes: Changes = { rows: [row(101, fresh), row(102, known)], runs: new Set([known, fresh]), started: new Set(), ended: new Set(), merged: [{ from: untouched, into: known }], tally: new Tally(), duplicates: 0, sampledOut: 0, throttled: 0, throttledRuns: 0 };
-  renumber(changes, { seq: 100, key: PROVISIONAL_KEY }, { seq: 600, key: 40 });
+  const payloads = new Map([[changes.rows[1]?.event, Buffer.from("zipped")]]) as Packed;
+  const rows = batchRows(changes, payloads);
+  renumber({ changes, rows, from: { seq: 100, key: PROVISIONAL_KEY } }, { seq: 600, key: 40 });
   assert.deepEqual(changes.rows.map(({ seq }) => seq), [601, 602]);
+  const made = batchRows(changes, payloads);
+  assert.deepEqual([rows.events.end(), rows.payloads.end()], [made.events.end(), made.payloads.end()], "the rows are those that would have been made with these numbers");
   assert.deepEqual([known.key, known.lastSeq, fresh.key, fresh.lastSeq, untouched.key, untouched.lastSeq], [7, 602, 41, 601, 8, 50]);
 });
 

@@ -4,13 +4,13 @@ import type { RunRow } from "../../record/run-state.js";
 import { Tally } from "../../record/tally.js";
 import { EVENT_COLUMNS, RUN_COLUMNS, runValues } from "../rows.js";
 import { COUNTERS, countersOf, type CounterSums, folded } from "../stored.js";
-import { type ColumnType, CopyRows, storableJson } from "./copy.js";
+import type { BatchRows } from "./batch-rows.js";
+import { storableJson } from "./copy.js";
 import type { Client, Driver } from "./driver.js";
 import type { Entry } from "./journal.js";
 import { addPartition } from "./schema.js";
 import type { FetchedSource } from "./source.js";
 import { ADD_DURATIONS, ADD_EDGES, ADD_NODES, sumRows } from "./sums.js";
-import type { Packed } from "./commit-news.js";
 
 /** The row that a writer locks first. */
 export interface Head {
@@ -40,9 +40,6 @@ export interface CommitOptions {
 }
 
 const HEAD = "SELECT partition_steps, seq, key, log, payload_bytes FROM head";
-const EVENT_TYPES: readonly ColumnType[] = [
-  "bigint", "bigint", "bigint", "smallint", "text", "text", "text", "text", "text", "text", "text", "integer", "bigint", "bigint", "bigint", "text", "text", "bigint", "text",
-];
 const NO_COUNTERS: CounterSums = countersOf([], 1);
 
 const SAVE_RUNS = (parameter: string): string => {
@@ -68,32 +65,16 @@ export class Commit {
     return rows[0];
   }
 
-  /** Writes the rows of a batch. Returns what they add to the counters. */
-  async rows(client: Client, head: Head, changes: Changes, packed: Packed): Promise<CounterSums> {
+  /** Writes the rows of a batch. */
+  async rows(client: Client, head: Head, { merged }: Changes, { events, payloads }: BatchRows): Promise<void> {
     const { driver } = this.options;
     await this.#makeRoom(client, head);
-    const events = new CopyRows(EVENT_TYPES);
-    const payloads = new CopyRows(["bigint", "bytes"]);
-    let count = 0;
-    for (const row of changes.rows) {
-      const { event } = row;
-      const data = packed.get(event);
-      if (data !== undefined) {
-        payloads.add([row.seq, data]);
-        count += 1;
-      }
-      events.add([
-        row.seq, row.run.key, event.at, event.type, event.eventId, event.runId, row.parentId, row.agent, row.tool, row.server, event.summary, data?.byteLength ?? null,
-        row.durationMs, event.tokensIn, event.tokensOut, event.error, event.model, row.costNano, event.attributes,
-      ]);
-    }
-    if (changes.rows.length > 0) await driver.copy(client, `COPY events (${EVENT_COLUMNS}) FROM STDIN (FORMAT binary)`, events.end());
-    if (count > 0) await driver.copy(client, "COPY payloads (seq, data) FROM STDIN (FORMAT binary)", payloads.end());
-    for (const { from, into } of changes.merged) {
+    if (events.count > 0) await driver.copy(client, `COPY events (${EVENT_COLUMNS}) FROM STDIN (FORMAT binary)`, events.end());
+    if (payloads.count > 0) await driver.copy(client, "COPY payloads (seq, data) FROM STDIN (FORMAT binary)", payloads.end());
+    for (const { from, into } of merged) {
       await client.query("UPDATE events SET root = $1 WHERE root = $2", [into.key, from.key]);
       await client.query("DELETE FROM runs WHERE key = $1", [from.key]);
     }
-    return countersOf(changes.rows.map(({ event, durationMs }) => ({ duration_ms: durationMs, tokens_in: event.tokensIn, tokens_out: event.tokensOut, payload: packed.get(event)?.byteLength ?? null })), 1);
   }
 
   /** Everything else; the numbers of the source become those of the head. */

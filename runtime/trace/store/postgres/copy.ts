@@ -7,10 +7,15 @@ const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1");
 const FIRST_BYTES = 64 * 1024;
 const HIGH = 2 ** 32;
 
+/** Bytes of a row before its first value: how many values there are, and the length of the first one. */
+const BEFORE_FIRST = 2 + 4;
+const LONG_BYTES = 8;
+
 /** Collects the rows of one COPY. */
 export class CopyRows {
   #buffer = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
+  readonly #rows: number[] = [];
 
   constructor(private readonly types: readonly ColumnType[]) {
     this.#at = SIGNATURE.copy(this.#buffer);
@@ -21,8 +26,20 @@ export class CopyRows {
 
   /** Values in the order of the columns. */
   add(values: readonly ColumnValue[]): void {
+    this.#rows.push(this.#at);
     this.#short(this.types.length);
     this.types.forEach((type, index) => this.#value(type, values[index] ?? null));
+  }
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  /** Gives the row that was added as number `index` other first values; these columns are bigint and not null. */
+  renumber(index: number, values: readonly number[]): void {
+    const row = this.#rows[index];
+    if (row === undefined) throw new Error(`there is no row ${index}`);
+    values.forEach((value, column) => writeLong(this.#buffer, row + BEFORE_FIRST + column * (LONG_BYTES + 4), value));
   }
 
   /** Everything that was added, as it is sent. */
@@ -60,12 +77,10 @@ export class CopyRows {
   }
 
   #long(value: number): void {
-    this.#int(8);
-    this.#room(8);
-    const high = Math.floor(value / HIGH);
-    this.#buffer.writeInt32BE(high, this.#at);
-    this.#buffer.writeUInt32BE(value - high * HIGH, this.#at + 4);
-    this.#at += 8;
+    this.#int(LONG_BYTES);
+    this.#room(LONG_BYTES);
+    writeLong(this.#buffer, this.#at, value);
+    this.#at += LONG_BYTES;
   }
 
   #int(value: number): void {
@@ -84,6 +99,12 @@ export class CopyRows {
     this.#buffer.copy(larger, 0, 0, this.#at);
     this.#buffer = larger;
   }
+}
+
+function writeLong(buffer: Buffer, at: number, value: number): void {
+  const high = Math.floor(value / HIGH);
+  buffer.writeInt32BE(high, at);
+  buffer.writeUInt32BE(value - high * HIGH, at + 4);
 }
 
 const UNSTORABLE = /[\0\ud800-\udfff]/;

@@ -28,6 +28,8 @@ export interface Driver {
 const PACKAGES = "npm i pg pg-copy-streams";
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 60_000;
+/** Tries of a transaction that others are in the way of. */
+const MAX_ATTEMPTS = 4;
 const BIGINT = 20;
 const NUMERIC = 1700;
 
@@ -111,6 +113,18 @@ export function storeError(error: unknown): Error {
 export function isConflict(error: unknown): boolean {
   const cause = error instanceof StoreUnavailableError ? error.cause : error;
   return cause instanceof Error && "code" in cause && /^40(001|P01)$/.test(String(cause.code));
+}
+
+/** Does a transaction again that the database gave up because of another one; `failed` is called after every failure. */
+export async function withRetries<T>(transaction: () => Promise<T>, failed: () => void): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      failed();
+      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 export function messageOf(error: unknown): string {

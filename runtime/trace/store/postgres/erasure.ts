@@ -72,6 +72,11 @@ export async function doomNested(client: Client, holder: RunRow, runId: string, 
   return entry;
 }
 
+/** Whether steps of deleted runs are left that need not wait at `nowMs`. */
+export async function hasDoomed(client: Client, nowMs: number): Promise<boolean> {
+  return (await client.query("SELECT 1 FROM doomed WHERE erase_ms <= $1 LIMIT 1", [nowMs])).rows.length > 0;
+}
+
 /** Deletes up to `limit` steps of doomed runs that need not wait at `nowMs`; false when nothing is left to do. Inside a transaction. */
 export async function erase(client: Client, limit: number, nowMs: number): Promise<boolean> {
   const doomed = await client.query<{ root: number }>("SELECT root FROM doomed WHERE erase_ms <= $1 ORDER BY root LIMIT 1 FOR UPDATE SKIP LOCKED", [nowMs]);
@@ -89,13 +94,11 @@ export async function erase(client: Client, limit: number, nowMs: number): Promi
 /** Drops partitions of which no run is left. Returns how many. Inside a transaction. */
 export async function dropEmpty(client: Client): Promise<number> {
   await client.query("SET LOCAL lock_timeout = '1s'");
-  const { rows } = await client.query<{ current: number; waiting: boolean }>("SELECT seq / partition_steps AS current, EXISTS (SELECT FROM doomed) AS waiting FROM head");
-  const { current = 0, waiting = false } = rows[0] ?? {};
-  if (!waiting) return 0;
+  const { rows } = await client.query<{ current: number }>("SELECT seq / partition_steps AS current FROM head");
   let dropped = 0;
   for (const index of await partitions(client)) {
     // Steps that are written now need the last one.
-    if (index >= current) break;
+    if (index >= (rows[0]?.current ?? 0)) break;
     if (await hasLiveRun(client, index)) continue;
     await client.query("SELECT seq FROM indexed FOR UPDATE");
     await dropPartition(client, index);

@@ -5,6 +5,7 @@
  */
 import type { Incoming } from "../../model.js";
 import type { Changes } from "../../record/recorder.js";
+import { type BatchRows, renumberRows } from "./batch-rows.js";
 import type { Client } from "./driver.js";
 import type { LoggedEntry } from "./journal.js";
 
@@ -17,8 +18,18 @@ export interface Numbers {
   readonly key: number;
 }
 
-/** Gives the steps and the new runs of a batch that was recorded after `from` the numbers that follow `to`. */
-export function renumber(changes: Changes, from: Numbers, to: Numbers): void {
+export interface Recorded {
+  readonly changes: Changes;
+  readonly rows: BatchRows;
+}
+
+/** A batch that was recorded without the head: its numbers follow `from`. */
+export interface Prepared extends Recorded {
+  readonly from: Numbers;
+}
+
+/** Gives the steps and the new runs of a batch the numbers that follow `to`. */
+export function renumber({ changes, rows, from }: Prepared, to: Numbers): void {
   const [seqs, keys] = [to.seq - from.seq, to.key - from.key];
   const runs = new Set([...changes.runs, ...changes.merged.flatMap(({ from: early, into }) => [early, into])]);
   for (const run of runs) {
@@ -26,6 +37,7 @@ export function renumber(changes: Changes, from: Numbers, to: Numbers): void {
     if (run.key > from.key) run.key += keys;
   }
   if (seqs !== 0) changes.rows.forEach((row, index) => (changes.rows[index] = { ...row, seq: row.seq + seqs }));
+  renumberRows(rows, changes);
 }
 
 /** Ids of runs and calls that events name. */

@@ -32,6 +32,13 @@ export function sumRows(tally: Tally, sign: 1 | -1): readonly [nodes: string, du
   ];
 }
 
+/** Marks nodes as tools that a server registered. Returns how many it has, by the start of their keys. */
+export async function registerNodes(client: Client, keys: readonly string[], prefix: string): Promise<number> {
+  await client.query("UPDATE nodes SET registered = 1 WHERE key = ANY($1)", [keys]);
+  const { rows } = await client.query<{ count: number }>("SELECT count(*) AS count FROM nodes WHERE registered = 1 AND starts_with(key, $1)", [prefix]);
+  return rows[0]?.count ?? 0;
+}
+
 /** Nodes and edges without anything left disappear. */
 export async function sweepSums(client: Client): Promise<void> {
   await client.query(

@@ -4,23 +4,24 @@
  * that (`prepared.ts`); what memory holds of runs follows the commits of others.
  */
 import { randomUUID } from "node:crypto";
-import { gzipSync } from "node:zlib";
-import { detailsOf, payloadOf } from "../../block.js";
-import { eventKind, type Incoming, RUNNING } from "../../model.js";
-import { type Changes, Recorder, type RecorderOptions } from "../../record/recorder.js";
-import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
+import type { Incoming } from "../../model.js";
+import { Recorder, type RecorderOptions } from "../../record/recorder.js";
+import type { RunFacts, RunRow } from "../../record/run-state.js";
 import { Tally, toolKey, toolKeyPrefix } from "../../record/tally.js";
-import { type EventRecord, recordedEvent } from "../rows.js";
 import type { BatchOutcome, Interest, News, Retention } from "../store.js";
+import { batchRows, packPayloads, storableEvent } from "./batch-rows.js";
 import { Commit, type Head } from "./commit.js";
 import { storable } from "./copy.js";
-import { type Client, type DatabaseOptions, type Driver, isConflict } from "./driver.js";
-import { beyond, doom, doomNested, DROP_WAIT_MS, dropEmpty, erase } from "./erasure.js";
-import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, type LoggedEntry, NOTHING } from "./journal.js";
+import { type Client, type DatabaseOptions, type Driver, withRetries } from "./driver.js";
+import { beyond, doom, doomNested, DROP_WAIT_MS, dropEmpty, erase, hasDoomed } from "./erasure.js";
+import { followEntries } from "./follow.js";
+import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, NOTHING } from "./journal.js";
 import { Link } from "./link.js";
-import { concerns, type Numbers, PROVISIONAL_KEY, renumber } from "./prepared.js";
-import { eventsBetween, holderOf, lastAt, quietRuns, runById, runsById, topFailure } from "./run-table.js";
+import { concerns, type Prepared, PROVISIONAL_KEY, type Recorded, renumber } from "./prepared.js";
+import { endQuietRuns, hasQuiet } from "./quiet-runs.js";
+import { holderOf, runById } from "./run-table.js";
 import { FetchedSource } from "./source.js";
+import { registerNodes } from "./sums.js";
 import { CommitNews, type Packed } from "./commit-news.js";
 
 export interface PostgresWriterOptions extends RecorderOptions, DatabaseOptions {
@@ -38,16 +39,7 @@ interface Locked<T> {
 
 type Work<T> = (client: Client, head: Head, before: News[]) => Promise<Locked<T>>;
 
-/** A batch that was recorded without the head. */
-interface Prepared {
-  readonly changes: Changes;
-  readonly from: Numbers;
-}
-
 const NO_ENTRIES = { entries: [], gap: false } as const;
-const QUIET = 200;
-/** Tries of a transaction that others are in the way of. */
-const MAX_ATTEMPTS = 4;
 
 export class PostgresWriter {
   readonly #source = new FetchedSource();
@@ -80,17 +72,17 @@ export class PostgresWriter {
     // When the end of the last commit was not seen, what was made here may be stored already.
     const doubted = this.#doubted;
     const batch = given.map((event) => storableEvent(doubted ? { ...event, fresh: false } : event));
-    const packed: Packed = new Map(batch.flatMap((event) => (event.payload !== null && eventKind(event.type).payload ? [[event, gzipSync(event.payload, { level: 4, memLevel: 6 })] as const] : [])));
+    const packed = packPayloads(batch);
     this.#doubted = true;
     let prepared: Prepared | null = null;
     const { made, last } = await this.#locked(async (client, head, before) => {
-      const changes = await this.#settled(client, head, batch, prepared, before);
-      const counted = await this.#commit.rows(client, head, changes, packed);
+      const { changes, rows } = await this.#settled(client, head, batch, packed, prepared, before);
+      await this.#commit.rows(client, head, changes, rows);
       const entry = entryOf(changes);
-      await this.#commit.finish(client, head, { runs: changes.runs, tally: changes.tally, entry, counters: counted });
+      await this.#commit.finish(client, head, { runs: changes.runs, tally: changes.tally, entry, counters: rows.counters });
       return { value: { made: changes, last: this.#source.seq }, entry, news: () => this.#news.news(client, changes, packed) };
     }, async (client) => {
-      prepared = await this.#prepare(client, batch);
+      prepared = await this.#prepare(client, batch, packed);
     });
     this.#doubted = false;
     return {
@@ -149,24 +141,15 @@ export class PostgresWriter {
       const tally = new Tally();
       for (const key of entry.nodes) tally.node(key);
       await this.#commit.finish(client, head, { runs: [], tally, entry });
-      await client.query("UPDATE nodes SET registered = 1 WHERE key = ANY($1)", [entry.nodes]);
-      const { rows } = await client.query<{ count: number }>("SELECT count(*) AS count FROM nodes WHERE registered = 1 AND starts_with(key, $1)", [prefix]);
-      return { value: rows[0]?.count ?? 0, entry };
+      return { value: await registerNodes(client, entry.nodes, prefix), entry };
     });
   }
 
   async sweep(settleBeforeMs: number, staleBeforeMs: number): Promise<void> {
-    const before = Math.max(settleBeforeMs, staleBeforeMs);
-    const some = await this.#link.run((client) => quietRuns(client, before, 1));
-    if (some.length === 0) return;
+    const limits = { settleBeforeMs, staleBeforeMs };
+    if (!(await this.#link.run((client) => hasQuiet(client, limits)))) return;
     await this.#locked(async (client, head) => {
-      const ids = await quietRuns(client, before, QUIET);
-      await this.#source.fetchRuns(client, this.#recorder, ids);
-      const ended = new Set<RunState>();
-      for (const id of ids) {
-        const run = this.#recorder.state(id);
-        if (run !== null && run.status === RUNNING && (await this.#endQuiet(client, run, settleBeforeMs, staleBeforeMs))) ended.add(run);
-      }
+      const ended = await endQuietRuns(client, this.#source, this.#recorder, limits);
       const runs = [...ended].map((run) => run.runId);
       const entry: Entry = { ...NOTHING, runs, ended: runs };
       if (ended.size > 0) await this.#commit.finish(client, head, { runs: ended, entry });
@@ -187,12 +170,15 @@ export class PostgresWriter {
 
   /** Drops partitions of which no run is left. Returns how many. */
   async dropEmpty(): Promise<number> {
+    if (!(await this.#link.run((client) => hasDoomed(client, Number.MAX_SAFE_INTEGER)))) return 0;
     return this.#link.transaction(dropEmpty);
   }
 
   /** Deletes up to `limit` steps of doomed runs, also of those that wait for their partition when `all`; false when nothing is left to do. */
   async erase(limit: number, all = false): Promise<boolean> {
-    return this.#link.transaction((client) => erase(client, limit, all ? Number.MAX_SAFE_INTEGER : this.options.now()));
+    const nowMs = all ? Number.MAX_SAFE_INTEGER : this.options.now();
+    if (!(await this.#link.run((client) => hasDoomed(client, nowMs)))) return false;
+    return this.#link.transaction((client) => erase(client, limit, nowMs));
   }
 
   /** Deletes entries of the log that nobody needs any more. */
@@ -210,16 +196,9 @@ export class PostgresWriter {
    * A transaction that holds the head. `entry` is what other processes read of it, `null` when nothing was written. One that the
    * database gives up because of another is done again; as that takes back all that it did, `work` begins anew.
    */
-  async #locked<T>(work: Work<T>, prepare?: (client: Client) => Promise<void>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#lockedOnce(work, prepare);
-      } catch (error) {
-        // What was recorded is not stored: memory follows the database.
-        this.#recorder.forget();
-        if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
-      }
-    }
+  #locked<T>(work: Work<T>, prepare?: (client: Client) => Promise<void>): Promise<T> {
+    // What was recorded is not stored: memory follows the database.
+    return withRetries(() => this.#lockedOnce(work, prepare), () => this.#recorder.forget());
   }
 
   async #lockedOnce<T>(work: Work<T>, prepare?: (client: Client) => Promise<void>): Promise<T> {
@@ -247,37 +226,39 @@ export class PostgresWriter {
   }
 
   /** Records a batch by what is known without the head. */
-  async #prepare(client: Client, batch: readonly Incoming[]): Promise<Prepared> {
+  async #prepare(client: Client, batch: readonly Incoming[], packed: Packed): Promise<Prepared> {
     const from = { seq: this.#at.seq, key: PROVISIONAL_KEY };
     this.#source.begin(from.seq, from.key);
     await this.#source.fetchBatch(client, this.#recorder, batch);
-    return { changes: this.#recorder.record(batch), from };
+    const changes = this.#recorder.record(batch);
+    return { changes, rows: batchRows(changes, packed), from };
   }
 
   /** What a batch changes, now that the head is locked; what others committed before it goes to `before`. */
-  async #settled(client: Client, head: Head, batch: readonly Incoming[], prepared: Prepared | null, before: News[]): Promise<Changes> {
+  async #settled(client: Client, head: Head, batch: readonly Incoming[], packed: Packed, prepared: Prepared | null, before: News[]): Promise<Recorded> {
     const { entries, gap } = head.log === this.#at.log ? NO_ENTRIES : await entriesAfter(client, this.#at.log);
     const from = this.#at.seq;
     const isCurrent = head.log === this.#at.log + entries.length && !gap;
-    if (prepared === null || !isCurrent || (entries.length > 0 && (await concerns(client, entries, { batch, changes: prepared.changes, from, to: head.seq })))) return this.#again(client, head, batch);
+    if (prepared === null || !isCurrent || (entries.length > 0 && (await concerns(client, entries, { batch, changes: prepared.changes, from, to: head.seq })))) return this.#again(client, head, batch, packed);
     if (entries.length > 0) {
-      await this.#follow(client, entries, from, head.seq);
+      await followEntries(client, this.#recorder, entries, from, head.seq);
       for (const entry of entries) this.#news.note(entry);
       before.push(await this.#news.logged(client, entries, from, head.seq));
     }
-    renumber(prepared.changes, prepared.from, head);
+    renumber(prepared, head);
     const { seq, key } = this.#source;
     this.#source.move(seq - prepared.from.seq + head.seq, key - prepared.from.key + head.key);
-    return prepared.changes;
+    return prepared;
   }
 
   /** Records a batch by what is stored while the head is locked. */
-  async #again(client: Client, head: Head, batch: readonly Incoming[]): Promise<Changes> {
+  async #again(client: Client, head: Head, batch: readonly Incoming[], packed: Packed): Promise<Recorded> {
     this.#recorder.forget();
     await this.#catchUp(client, head);
     this.#source.begin(head.seq, head.key);
     await this.#source.fetchBatch(client, this.#recorder, batch);
-    return this.#recorder.record(batch);
+    const changes = this.#recorder.record(batch);
+    return { changes, rows: batchRows(changes, packed) };
   }
 
   /** The connection is new, or somebody else committed. */
@@ -297,36 +278,11 @@ export class PostgresWriter {
     if (to === null || to.log <= this.#at.log) return;
     const from = this.#at.seq;
     if (gap || last === undefined) this.#recorder.forget();
-    else await this.#follow(client, entries, from, to.seq);
+    else await followEntries(client, this.#recorder, entries, from, to.seq);
     for (const entry of entries) this.#news.note(entry);
     const news = await this.#news.logged(client, entries, from, to.seq);
     this.#at = { log: to.log, seq: to.seq };
     this.options.onNews(news);
-  }
-
-  async #follow(client: Client, entries: readonly LoggedEntry[], from: number, to: number): Promise<void> {
-    for (const entry of entries) for (const id of entry.gone) this.#recorder.drop(id);
-    const ids = [...new Set(entries.flatMap((entry) => entry.runs))];
-    const lacking = new Set(this.#recorder.lacks(ids).runs);
-    const unsaid = new Set(entries.flatMap((entry) => (entry.early === undefined ? entry.runs : [])));
-    for (const { runs: changed, gone, early = [] } of entries) {
-      for (const id of gone) this.#recorder.noteEarly(id, false);
-      for (const id of changed) if (lacking.has(id)) this.#recorder.noteEarly(id, early.includes(id));
-    }
-    // Runs that are not in memory are not read: what is to be known of them is in the entry.
-    const runs = await runsById(client, ids.filter((id) => !lacking.has(id) || unsaid.has(id)));
-    const events = new Map<number, EventRecord[]>(runs.filter((run) => !lacking.has(run.runId)).map((run) => [run.key, []]));
-    for (const record of await eventsBetween(client, from, to, [...events.keys()])) events.get(record.root)?.push(record);
-    for (const run of runs) this.#recorder.follow(run, (events.get(run.key) ?? []).map(recordedEvent));
-  }
-
-  async #endQuiet(client: Client, run: RunState, settleBeforeMs: number, staleBeforeMs: number): Promise<boolean> {
-    const endedAt = (await lastAt(client, run.key)) ?? run.startedAt;
-    if (run.touchedMs < settleBeforeMs && !run.rooted && run.calls.openCount === 0) {
-      const failure = await topFailure(client, run);
-      return endRun(run, failure !== null, endedAt, failure, true);
-    }
-    return run.touchedMs < staleBeforeMs && endRun(run, true, endedAt, "interrupted");
   }
 
   /** Takes runs and their sums out of every answer. */
@@ -335,14 +291,4 @@ export class PostgresWriter {
     for (const run of runs) this.#recorder.drop(run.runId);
     return entry;
   }
-}
-
-function storableEvent(event: Incoming): Incoming {
-  const text = (value: string | null): string | null => (value === null ? null : storable(value));
-  const { summary, attributes } = detailsOf(event);
-  return {
-    ...event, packed: null, eventId: storable(event.eventId), runId: storable(event.runId), parentId: text(event.parentId), rootId: text(event.rootId), agent: text(event.agent),
-    tool: text(event.tool), server: text(event.server), summary: storable(summary), payload: payloadOf(event), error: text(event.error), tags: event.tags?.map(storable) ?? null,
-    session: text(event.session), user: text(event.user), model: text(event.model), graph: text(event.graph), attributes: text(attributes),
-  };
 }
