@@ -199,7 +199,7 @@ else {
     await sql({ url, schema }, `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.runs (id int)`);
     await assert.rejects(start(), { name: "StoreOpenError", message: `the schema ${schema} holds other tables; name another one with --store-schema` });
     await sql({ url, schema }, `DROP TABLE ${schema}.runs; CREATE TABLE ${schema}.head (format int); INSERT INTO ${schema}.head VALUES (99)`);
-    await assert.rejects(start(), { name: "StoreOpenError", message: `the schema ${schema} has format 99, this release knows 4: use a newer release` });
+    await assert.rejects(start(), { name: "StoreOpenError", message: `the schema ${schema} has format 99, this release knows 5: use a newer release` });
     await dropSchema(url, schema);
   });
 

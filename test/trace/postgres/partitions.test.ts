@@ -171,10 +171,10 @@ else {
     await write(old, 0, 20);
     assert.equal(await old.writer.deleteRun("r0"), true);
     await old.close();
-    await sql(database, "ALTER TABLE doomed DROP COLUMN erase_ms; UPDATE head SET format = 3");
+    await sql(database, "ALTER TABLE doomed DROP COLUMN erase_ms; UPDATE head SET format = 4");
     const store = await stores.open(place);
     try {
-      assert.deepEqual(await sql<Json>(database, "SELECT format FROM head"), [{ format: 4 }]);
+      assert.deepEqual(await sql<Json>(database, "SELECT format FROM head"), [{ format: 5 }]);
       await tidy(store);
       assert.equal((await rowsOf(url, place))?.["events"], 19 * RUN, "what was deleted by the release before does not wait");
       await retain(store, 2);
