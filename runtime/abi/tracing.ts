@@ -3,9 +3,7 @@
 export const SPAN_EXPORTERS = ["otlp", "console"] as const;
 export type SpanExporterName = (typeof SPAN_EXPORTERS)[number];
 
-const SDK = ["@opentelemetry/api", "@opentelemetry/resources", "@opentelemetry/sdk-trace-base"] as const;
-
 export const SPAN_PACKAGES = {
-  otlp: [...SDK, "@opentelemetry/exporter-trace-otlp-proto"],
-  console: SDK,
+  otlp: ["@opentelemetry/api", "@opentelemetry/resources", "@opentelemetry/exporter-trace-otlp-proto"],
+  console: [],
 } as const satisfies { readonly [E in SpanExporterName]: readonly string[] };

@@ -34,6 +34,15 @@ export async function loadOptionalPackage<T>(name: string, base: string, find: F
   }
 }
 
+/** File of a package that was loaded, from where it finds the packages that it brings along. */
+export function placeOfPackage(name: string, base: string): string {
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    return createRequire(join(base, "package.json")).resolve(name);
+  }
+}
+
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND");
 }

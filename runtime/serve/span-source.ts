@@ -10,7 +10,6 @@ import { EXIT, StartError } from "../config/exit.js";
 import { createScrub } from "../observe/credentials.js";
 import { createSpanIds } from "../observe/spans/ids.js";
 import { SpanPipeline } from "../observe/spans/pipeline.js";
-import { SpanThread } from "../observe/spans/thread.js";
 import { createSpanRecorder, type SpanRecorder } from "../observe/spans/recorder.js";
 import type { ObservabilityOptions } from "./observability.js";
 import { version } from "./version.js";
@@ -28,22 +27,20 @@ export interface SpanSource {
   close(): Promise<void>;
 }
 
-/** Where spans go: for a collector a thread, for a person's eyes this one. */
-type SpanExport = SpanPipeline | SpanThread;
-
 const TRANSPORTS = { http: "tcp", stdio: "pipe" } as const;
 
 /** @throws StartError when a package is missing; ToolError tds_invalid for an endpoint that is no address. */
 export async function createSpanSource(options: ObservabilityOptions): Promise<SpanSource> {
   const { env, log, learned, io, transport } = options;
-  const pipelines = new Map<string, SpanExport>();
+  const pipelines = new Map<string, SpanPipeline>();
   const ids = createSpanIds();
-  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): { readonly pipeline: SpanExport; readonly isNew: boolean } => {
+  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): { readonly pipeline: SpanPipeline; readonly isNew: boolean } => {
     const key = JSON.stringify([exporter, exporter === "otlp" ? endpoint : "", serviceName]);
     const before = pipelines.get(key);
     if (before !== undefined) return { pipeline: before, isNew: false };
-    const parts = { endpoint, serviceName, version: version(), base: fileURLToPath(program.base), log, scrub: createScrub(program, env, learned) };
-    const pipeline = exporter === "otlp" ? new SpanThread(parts) : new SpanPipeline({ ...parts, kind: exporter, write: io.note, now: io.now });
+    const pipeline = new SpanPipeline({
+      kind: exporter, endpoint, serviceName, version: version(), base: fileURLToPath(program.base), log, scrub: createScrub(program, env, learned), write: io.note, now: io.now,
+    });
     pipelines.set(key, pipeline);
     return { pipeline, isNew: true };
   };

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { createLog } from "../../runtime/observe/log.js";
 import { MAX_WAITING, SpanPipeline } from "../../runtime/observe/spans/pipeline.js";
-import type { SpanSubject } from "../../runtime/observe/spans/call-trace.js";
+import type { Span } from "../../runtime/observe/spans/span.js";
 import type { ExporterParts } from "../../runtime/observe/spans/exporters.js";
 import { tracesUrl } from "../../runtime/observe/spans/exporters.js";
-import { createSpanIds } from "../../runtime/observe/spans/ids.js";
 import { PackageError } from "../../runtime/base/optional-package.js";
 import { collector as startCollector, ok, spansOf, type Collector } from "../trace/collector.js";
 import { repo } from "../lib/repo.js";
@@ -14,7 +13,6 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("observe/pipeline");
 
-const ids = createSpanIds();
 const receivers: Collector[] = [];
 test.after(async () => void (await Promise.all(receivers.map((receiver) => receiver.close()))));
 
@@ -24,8 +22,10 @@ async function collector(answer: (response: ServerResponse) => void): Promise<Co
   return receiver;
 }
 
-const SUBJECT: SpanSubject = { tool: "list", attributes: { tool: "list" }, semconv: false, transport: "tcp" };
-const CALL = { subject: 0, parentId: null, called: null, requestId: "req-1", principal: null, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5, code: "timeout", count: 0, truncated: false, steps: [] } as const;
+const SPAN: Span = {
+  traceId: null, spanId: null, parentId: null, isRemote: false, name: "toolsrv.tool.call", kind: 1, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5, code: "timeout",
+  shared: { tool: "list" }, own: { "toolsrv.request.id": "req-1", "error.type": "tool_error", "toolsrv.error.code": "timeout" },
+};
 
 interface Piped {
   readonly pipeline: SpanPipeline;
@@ -43,7 +43,6 @@ async function piped(endpoint: string, given: Partial<ExporterParts> & { readonl
   const pipeline = new SpanPipeline({
     kind: "otlp", endpoint, serviceName: "shop", version: "1.2.3", base: repo(), write: (line) => void written.push(line), log, scrub: (text) => text.replaceAll("opensesame", "[REDACTED]"), now: () => now, ...given,
   });
-  pipeline.subject(SUBJECT);
   if (given.unstarted === undefined) await pipeline.start();
   return {
     pipeline, written,
@@ -52,7 +51,7 @@ async function piped(endpoint: string, given: Partial<ExporterParts> & { readonl
       return lines.join("").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as { readonly [field: string]: unknown });
     },
     add(count) {
-      for (let n = 0; n < count; n += 1) pipeline.add({ ...CALL, traceId: ids.traceId(), spanId: ids.spanId() });
+      for (let n = 0; n < count; n += 1) pipeline.add([SPAN]);
     },
     advance: (ms) => void (now += ms),
   };
@@ -69,6 +68,9 @@ test("spans leave in batches to /v1/traces of the endpoint, with the service's n
   assert.deepEqual([...new Set(receiver.requests.map(({ path }) => path))], ["/v1/traces"]);
   assert.deepEqual([...new Set(spans.map(({ name, scope, resource }) => JSON.stringify([name, scope, resource["service.name"], resource["service.version"]])))], ['["toolsrv.tool.call","toolsrv","shop","1.2.3"]']);
   assert.deepEqual([pipeline.dropped, await logged()], [0, []]);
+  const ids = spans.flatMap(({ traceId, spanId }) => [traceId, spanId]);
+  assert.ok(ids.every((id) => /^(?:[0-9a-f]{16}){1,2}$/.test(id)));
+  assert.equal(new Set(ids).size, 2400);
 });
 
 test("an endpoint may end with /v1/traces, or with a slash", () => {

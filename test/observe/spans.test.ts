@@ -1,19 +1,19 @@
 /** Spans: names, attributes, parents and status of a call and its steps, and nothing of them that is secret. */
 import assert from "node:assert/strict";
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import * as z from "zod";
 import { BackendError } from "../../runtime/abi/errors.js";
 import { planId } from "../../runtime/abi/fingerprint.js";
+import type { CallOutcome, ObservedCall } from "../../runtime/abi/observer.js";
 import type { ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { parseTraceparent } from "../../runtime/base/traceparent.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
-import type { CallTrace, SpanSubject } from "../../runtime/observe/spans/call-trace.js";
 import { createSpanRecorder, type SpanSink } from "../../runtime/observe/spans/recorder.js";
-import { createSpanMaker } from "../../runtime/observe/spans/span.js";
+import { spansOf as spansOfCall, type SpanSubject } from "../../runtime/observe/spans/span.js";
 import type { SpanTransport } from "../../runtime/observe/spans/names.js";
+import { readable } from "./readable.js";
 import { caller, memoryAdapter, program, type ProgramParts } from "../call/program.js";
 import { suite } from "../lib/suite.js";
 
@@ -42,13 +42,8 @@ interface Asked extends Partial<ProgramParts> {
 async function spansOf(tool: string, args: unknown = {}, { semconv = false, transport = "tcp", traceparent, principal = "ada", deadlineMs = 5000, ...parts }: Asked = {}): Promise<readonly ReadableSpan[]> {
   const spans: ReadableSpan[] = [];
   const served = program({ plans: PLANS, adapter: memoryAdapter(ROWS), validators: { list: z.object({ name: z.string().optional() }) }, ...parts });
-  const subjects: SpanSubject[] = [];
   const ids = createSpanIds();
-  const toSpans = createSpanMaker({ resource: resourceFromAttributes({}), version: "1.2.3" }, ids);
-  const sink: SpanSink = {
-    subject: (subject) => subjects.push(subject) - 1,
-    add: (trace) => void spans.push(...toSpans(JSON.parse(JSON.stringify(trace)) as CallTrace, subjects[trace.subject] as SpanSubject)),
-  };
+  const sink: SpanSink = { add: (made) => void spans.push(...made.map((span) => readable(span, ids))) };
   const { observer } = createSpanRecorder(served, { semconv, transport }, sink, ids);
   const engine = createEngine(served, { env: new Map(), observing: { observer, wallNow: () => 1_700_000_000_000 } });
   await engine.call(tool, args, caller({ id: principal, claims: { org: "acme-canary" } }, { requestId: "req-1", trace: parseTraceparent(traceparent), deadlineMs })).catch(() => undefined);
@@ -182,19 +177,22 @@ test("ids are never all zeros, and never repeat", () => {
 });
 
 test("spans that follow each other have their own principal, request, outcome and name, and nothing of one another", () => {
-  const call: CallTrace = { subject: 0, traceId: null, spanId: null, parentId: null, called: null, requestId: "r1", principal: "ada", startMs: 1, endMs: 2, code: null, count: 3, truncated: true, steps: [] };
+  const plan = PLANS["list"] as ToolPlan;
+  const ok = { kind: "ok", count: 3, truncated: true, mayBeIncomplete: false, exact: true, searchMode: "none", warnings: [] } as const;
+  const failed = (code: string): CallOutcome => ({ kind: "error", code, message: "message-canary" });
+  const call: ObservedCall = { requestId: "r1", session: null, trace: null, tool: "list", plan, principal: "ada", args: {}, startedAt: 1, startedMs: 1, endedMs: 2, outcome: ok, steps: [], evidence: null };
   const known: SpanSubject = { tool: "list", attributes: { tool: "list", connection: "main" }, semconv: false, transport: "tcp" };
   const unknown: SpanSubject = { ...known, tool: null, attributes: {} };
-  const calls: readonly (readonly [CallTrace, SpanSubject])[] = [
-    [call, known], [{ ...call, requestId: "r2", principal: "bob", count: 0, truncated: false }, known], [{ ...call, principal: null }, known], [{ ...call, code: "timeout" }, known], [{ ...call, code: "internal", principal: null }, known],
-    [{ ...call, called: "guess", code: "invalid_arguments" }, unknown], [{ ...call, called: "other", code: "invalid_arguments" }, unknown], [call, known],
+  const calls: readonly (readonly [ObservedCall, SpanSubject])[] = [
+    [call, known], [{ ...call, requestId: "r2", principal: "bob", outcome: { ...ok, count: 0, truncated: false } }, known], [{ ...call, principal: null }, known],
+    [{ ...call, outcome: failed("timeout") }, known], [{ ...call, outcome: failed("internal"), principal: null }, known],
+    [{ ...call, plan: null, tool: "guess", outcome: failed("invalid_arguments") }, unknown], [{ ...call, plan: null, tool: "other", outcome: failed("invalid_arguments") }, unknown], [call, known],
   ];
-  const maker = () => createSpanMaker({ resource: resourceFromAttributes({}), version: "1" }, createSpanIds());
-  const one = maker();
-  const attributes = calls.map(([trace, subject]) => one(trace, subject)[0]?.attributes);
-  assert.deepEqual(attributes, calls.map(([trace, subject]) => maker()(trace, subject)[0]?.attributes));
+  const ids = createSpanIds();
+  const attributes = calls.map(([one, subject]) => spansOfCall(one, subject, { traceId: null, spanId: null }, ids).map(({ shared, own }) => ({ ...shared, ...own }))[0]);
   assert.deepEqual(attributes[1], { tool: "list", connection: "main", principal: "bob", "toolsrv.request.id": "r2", "toolsrv.result.count": 0, "toolsrv.result.truncated": false });
   assert.deepEqual([attributes[3]?.["toolsrv.error.code"], attributes[3]?.["toolsrv.result.count"], attributes[6]?.["tool"]], ["timeout", undefined, "other"]);
+  assert.deepEqual([attributes[2]?.["principal"], attributes[0], known.attributes], [undefined, attributes[7], { tool: "list", connection: "main" }]);
 });
 
 test.run();

@@ -3,7 +3,7 @@
  * for GenAI and MCP, which are still in development; this is the one place that knows them.
  * @see https://github.com/open-telemetry/semantic-conventions-genai
  */
-import type { CallTrace, StepTrace } from "./call-trace.js";
+import type { CallOutcome, ObservedStep } from "../../abi/observer.js";
 
 /** The conventions that the names below are from. */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0";
@@ -62,12 +62,17 @@ export function callSpanKind(transport: SpanTransport): SpanKindCode {
 }
 
 /** A code says what went wrong; messages may quote arguments and are left out. */
-export function outcomeAttributes({ code, count, truncated }: Pick<CallTrace, "code" | "count" | "truncated">): Attributes {
-  if (code !== null) return { "error.type": "tool_error", "toolsrv.error.code": code };
-  return { "toolsrv.result.count": count, "toolsrv.result.truncated": truncated };
+export function addOutcome(attributes: Attributes, outcome: CallOutcome | null): void {
+  if (outcome !== null && outcome.kind === "error") {
+    attributes["error.type"] = "tool_error";
+    attributes["toolsrv.error.code"] = outcome.code;
+    return;
+  }
+  attributes["toolsrv.result.count"] = outcome === null ? 0 : outcome.count;
+  attributes["toolsrv.result.truncated"] = outcome !== null && outcome.truncated;
 }
 
-export function stepSpanName({ kind, operation, target, attributes }: StepTrace, semconv: boolean): string {
+export function stepSpanName({ kind, operation, target, attributes }: ObservedStep, semconv: boolean): string {
   switch (kind) {
     case "embed": return semconv ? `embeddings ${String(attributes["model"])}` : "toolsrv.embed";
     case "store": return semconv ? `${operation === "search" ? "retrieval" : operation} ${target}` : `toolsrv.adapter.${operation}`;
@@ -76,12 +81,12 @@ export function stepSpanName({ kind, operation, target, attributes }: StepTrace,
   }
 }
 
-export function stepSpanKind({ kind }: StepTrace): SpanKindCode {
+export function stepSpanKind({ kind }: ObservedStep): SpanKindCode {
   return kind === "pipeline" ? SPAN_KIND.internal : SPAN_KIND.client;
 }
 
-/** The step's own attributes, under the specification's names and the conventions'. */
-export function stepAttributes({ kind, operation, target, attributes, count, code }: StepTrace): Attributes {
+/** The step's own attributes, under the specification's names and the conventions'. `code` is what it failed with. */
+export function stepAttributes({ kind, operation, target, attributes }: ObservedStep, count: number | null, code: string | null): Attributes {
   const known: Attributes = { ...attributes, ...(code === null ? {} : { "error.type": code }) };
   if (kind === "pipeline") return { ...known, ...(count === null ? {} : { rows_out: count }) };
   if (kind === "embed") {

@@ -6,15 +6,13 @@ import type { Program } from "../../abi/call.js";
 import { planId } from "../../abi/fingerprint.js";
 import type { CallObserver, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
-import { callTrace, type CallTrace, type SpanSubject } from "./call-trace.js";
 import type { SpanIds } from "./ids.js";
 import { toolAttributes } from "./names.js";
+import { type Span, spansOf, type SpanSubject } from "./span.js";
 
-/** Takes calls that have ended; neither waits nor throws. */
+/** Takes the spans of a call that has ended; neither waits nor throws. */
 export interface SpanSink {
-  /** The number that calls name a subject by. */
-  subject(subject: SpanSubject): number;
-  add(trace: CallTrace): void;
+  add(spans: readonly Span[]): void;
 }
 
 export interface SpanRecorder {
@@ -29,7 +27,7 @@ interface SpanOf {
 }
 
 export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds): SpanRecorder {
-  const subjectOf = subjectTable(program, settings, sink);
+  const subjectOf = subjectTable(program, settings);
   // Observers of a call end one after another: only the call that ends now can have been asked for.
   let asked: { readonly call: ObservedCall; readonly span: SpanOf } | null = null;
   return {
@@ -44,13 +42,13 @@ export function createSpanRecorder(program: Pick<Program, "catalog">, settings: 
         if (!isRecorded(call)) return;
         const span = asked !== null && asked.call === call ? asked.span : call.trace === null ? UNKNOWN : { traceId: call.trace.traceId, spanId: null };
         asked = null;
-        sink.add(callTrace(call, subjectOf(call), span));
+        sink.add(spansOf(call, subjectOf(call), span, ids));
       },
     },
   };
 }
 
-/** Ids that nobody asked for are made with the spans, which may be on another thread. */
+/** Ids that nobody asked for are random bytes where the span is written. */
 const UNKNOWN = { traceId: null, spanId: null };
 
 function isRecorded({ trace }: ObservedCall): boolean {
@@ -58,14 +56,14 @@ function isRecorded({ trace }: ObservedCall): boolean {
 }
 
 /** What is the same for all calls of a tool is made once. */
-function subjectTable({ catalog }: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink): (call: ObservedCall) => number {
-  const numbers = new Map<string | null, number>();
+function subjectTable({ catalog }: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">): (call: ObservedCall) => SpanSubject {
+  const subjects = new Map<string | null, SpanSubject>();
   return ({ tool: called, plan }) => {
     const tool = plan === null ? null : called;
-    const before = numbers.get(tool);
+    const before = subjects.get(tool);
     if (before !== undefined) return before;
-    const made = sink.subject({ ...settings, tool, attributes: tool === null || plan === null ? {} : attributesOf(tool, plan, catalog, settings) });
-    numbers.set(tool, made);
+    const made = { ...settings, tool, attributes: tool === null || plan === null ? {} : attributesOf(tool, plan, catalog, settings) };
+    subjects.set(tool, made);
     return made;
   };
 }

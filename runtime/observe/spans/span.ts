@@ -1,74 +1,95 @@
-/** The spans of a call in the form that OpenTelemetry's processors take. */
-import type { HrTime, SpanContext, SpanKind } from "@opentelemetry/api";
-import type { Resource } from "@opentelemetry/resources";
-import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import type { CallTrace, SpanSubject, StepTrace } from "./call-trace.js";
+/** The spans of a call that has ended, as plain data: otlp.ts writes them for a collector, lines.ts for a person. */
+import type { CallOutcome, ObservedCall, ObservedStep } from "../../abi/observer.js";
 import type { SpanIds } from "./ids.js";
-import { type Attributes, callFacts, callSpanKind, callSpanName, outcomeAttributes, SCHEMA_URL, stepAttributes, stepSpanKind, stepSpanName } from "./names.js";
+import { addOutcome, type Attributes, callFacts, callSpanKind, callSpanName, type SpanKindCode, type SpanTransport, stepAttributes, stepSpanKind, stepSpanName } from "./names.js";
 
-/** What all spans of an exporter share. */
-export interface SpanOrigin {
-  readonly resource: Resource;
-  /** Version of toolsrv. */
-  readonly version: string;
+/** What all calls of one tool have in common. */
+export interface SpanSubject {
+  /** `null` for calls of names that are no tool. */
+  readonly tool: string | null;
+  readonly attributes: Readonly<Attributes>;
+  /** Names of the conventions instead of those of the specification. */
+  readonly semconv: boolean;
+  readonly transport: SpanTransport;
 }
 
-/** TraceFlags and SpanStatusCode of the API. */
-const SAMPLED = 1;
-const ERROR = 2;
-const SUCCEEDED = { code: 0 };
-const NONE: never[] = [];
+/** Times in milliseconds since the epoch, with a fraction. */
+export interface Span {
+  /** `null` where nobody has asked for the id: any will do. */
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+  readonly parentId: string | null;
+  /** The parent is a span of the caller. */
+  readonly isRemote: boolean;
+  readonly name: string;
+  readonly kind: SpanKindCode;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** What it failed with, one of a table: the description of its status. */
+  readonly code: string | null;
+  /** Attributes of all calls of the tool, one object for all of them. */
+  readonly shared: Readonly<Attributes>;
+  /** Its further attributes. */
+  readonly own: Readonly<Attributes>;
+}
 
-/** Makes the spans of a call: the steps in their order, then the call they belong to. */
-export function createSpanMaker(origin: SpanOrigin, ids: SpanIds): (trace: CallTrace, subject: SpanSubject) => readonly ReadableSpan[] {
-  const scope = { name: "toolsrv", version: origin.version, schemaUrl: SCHEMA_URL };
-  const attributesOf = callAttributes();
-  const span = ({ startMs, endMs, code }: CallTrace | StepTrace, own: SpanContext, name: string, kind: SpanKind, attributes: Attributes): ReadableSpan => ({
-    name, kind, attributes,
-    spanContext: () => own,
-    startTime: hrTime(startMs),
-    endTime: hrTime(endMs),
-    duration: hrTime(Math.max(0, endMs - startMs)),
-    // A failure's message is its code, one of a table.
-    status: code === null ? SUCCEEDED : { code: ERROR, message: code },
-    links: NONE, events: NONE, ended: true, droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0,
-    resource: origin.resource,
-    instrumentationScope: scope,
-  });
-  return (trace, subject) => {
-    const { semconv, transport, tool } = subject;
-    const own: SpanContext = { traceId: trace.traceId ?? ids.traceId(), spanId: trace.spanId ?? ids.spanId(), traceFlags: SAMPLED };
-    const call = span(trace, own, callSpanName(tool, semconv, transport), callSpanKind(transport), attributesOf(trace, subject));
-    const caller = trace.parentId === null ? null : { traceId: own.traceId, spanId: trace.parentId, traceFlags: SAMPLED, isRemote: true };
-    const steps = trace.steps.map((step) => ({ ...span(step, { ...own, spanId: ids.spanId() }, stepSpanName(step, semconv), stepSpanKind(step), stepAttributes(step)), parentSpanContext: own }));
-    return [...steps, caller === null ? call : { ...call, parentSpanContext: caller }];
+/** Ids that are known before the spans are made. */
+export type KnownIds = Pick<Span, "traceId" | "spanId">;
+
+/** Longer names are cut: a caller chooses the name of a tool that does not exist. */
+const MAX_NAME = 200;
+const NOTHING: Readonly<Attributes> = {};
+
+/** The steps in their order, then the call they belong to. A step that had not ended with its call ends with it. */
+export function spansOf(call: ObservedCall, subject: SpanSubject, known: KnownIds, ids: SpanIds): readonly Span[] {
+  const { steps } = call;
+  if (steps.length === 0) return [callSpan(call, subject, known)];
+  const own = { traceId: known.traceId ?? ids.traceId(), spanId: known.spanId ?? ids.spanId() };
+  return [...steps.map((step) => stepSpan(call, step, subject, { ...own, id: ids.spanId() })), callSpan(call, subject, own)];
+}
+
+function callSpan(call: ObservedCall, subject: SpanSubject, { traceId, spanId }: KnownIds): Span {
+  const { trace, outcome, startedAt, startedMs, endedMs } = call;
+  const { tool, semconv, transport } = subject;
+  return {
+    traceId, spanId, parentId: trace === null ? null : trace.spanId, isRemote: trace !== null,
+    name: callSpanName(tool, semconv, transport), kind: callSpanKind(transport),
+    startMs: startedAt, endMs: startedAt + Math.max(0, endedMs - startedMs), code: codeOf(outcome),
+    shared: subject.attributes, own: callAttributes(call, transport),
   };
 }
 
-/**
- * Attributes of calls. Those of calls that have the same ones are copies of one object with their own values put in: an
- * object that grows member by member takes the exporter's thread longer than everything else about a span.
- */
-function callAttributes(): (trace: CallTrace, subject: SpanSubject) => Attributes {
-  const templates = new Map<SpanSubject, Attributes[]>();
-  return (trace, subject) => {
-    const ofSubject = templates.get(subject) ?? [];
-    if (ofSubject.length === 0) templates.set(subject, ofSubject);
-    const which = (trace.principal === null ? 0 : 1) + (trace.code === null ? 0 : 2);
-    ofSubject[which] ??= filled({ ...subject.attributes }, trace, subject);
-    return filled({ ...ofSubject[which] }, trace, subject);
+/** Member by member: spread objects take several times as long, and this is done for every call. */
+function callAttributes({ plan, tool, principal, requestId, outcome }: ObservedCall, transport: SpanTransport): Attributes {
+  const attributes: Attributes = plan === null ? callFacts(clip(tool), transport) : {};
+  if (principal !== null) attributes["principal"] = clip(principal);
+  attributes["toolsrv.request.id"] = clip(requestId);
+  addOutcome(attributes, outcome);
+  return attributes;
+}
+
+interface StepIds {
+  readonly traceId: string;
+  /** Of the call's span. */
+  readonly spanId: string;
+  readonly id: string;
+}
+
+function stepSpan({ startedAt, startedMs, endedMs, outcome }: ObservedCall, step: ObservedStep, { semconv }: SpanSubject, { traceId, spanId, id }: StepIds): Span {
+  const isOpen = step.endedMs === 0;
+  const code = isOpen ? codeOf(outcome) : step.failure;
+  const count = isOpen ? null : step.count;
+  const startMs = startedAt + (step.startedMs - startedMs);
+  return {
+    traceId, spanId: id, parentId: spanId, isRemote: false, name: stepSpanName(step, semconv), kind: stepSpanKind(step),
+    startMs, endMs: Math.max(startMs, startedAt + ((isOpen ? endedMs : step.endedMs) - startedMs)), code, shared: NOTHING, own: stepAttributes(step, count, code),
   };
 }
 
-function filled(attributes: Attributes, trace: CallTrace, { transport }: SpanSubject): Attributes {
-  if (trace.called !== null) Object.assign(attributes, callFacts(trace.called, transport));
-  if (trace.principal !== null) attributes["principal"] = trace.principal;
-  attributes["toolsrv.request.id"] = trace.requestId;
-  return Object.assign(attributes, outcomeAttributes(trace));
+function codeOf(outcome: CallOutcome | null): string | null {
+  return outcome !== null && outcome.kind === "error" ? outcome.code : null;
 }
 
-/** Seconds and nanoseconds of milliseconds, which may have a fraction. */
-function hrTime(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+function clip(text: string): string {
+  return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME)}…`;
 }

@@ -1,0 +1,143 @@
+/**
+ * Spans as the request of an OTLP collector. They are written as they come, into one block of memory, and what all calls
+ * of a tool have in common is written once. OpenTelemetry's own serializer takes 100,000 instructions for the span of a
+ * call, more than the call; the bytes are the same (test/observe/otlp.test.ts).
+ * @see https://github.com/open-telemetry/opentelemetry-proto
+ */
+import { randomFillSync } from "node:crypto";
+import type { Resource } from "@opentelemetry/resources";
+import { ProtobufWriter } from "../../base/protobuf-writer.js";
+import { type Attributes, SCHEMA_URL } from "./names.js";
+import type { Span } from "./span.js";
+
+/** What a request says of the process that sends it. */
+export interface SpanOrigin {
+  readonly resource: Pick<Resource, "attributes" | "schemaUrl">;
+  /** Version of toolsrv. */
+  readonly version: string;
+}
+
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+const RANDOM_BYTES = 4096;
+
+/** Flags of a span: sampled, and that the next one says whether the parent is remote. */
+const FLAGS = 0x101;
+const REMOTE = 0x200;
+const STATUS = { unset: 0, error: 2 } as const;
+
+const NOTHING = new Uint8Array(0);
+
+/** A batch of spans. */
+export class OtlpSpans {
+  count = 0;
+  private readonly spans = new ProtobufWriter(512 * 1024);
+  private readonly written = new WeakMap<Readonly<Attributes>, Buffer>();
+  private readonly random = Buffer.alloc(RANDOM_BYTES);
+  private randomAt = RANDOM_BYTES;
+
+  add(span: Span): void {
+    const { spans } = this;
+    this.count += 1;
+    const start = spans.begin(2);
+    this.id(1, span.traceId, TRACE_ID_BYTES);
+    this.id(2, span.spanId, SPAN_ID_BYTES);
+    if (span.parentId !== null) spans.hex(4, span.parentId);
+    spans.text(5, span.name);
+    // Protobuf has a value for an unknown kind, the API has not.
+    spans.integer(6, span.kind + 1);
+    spans.nanoseconds(7, span.startMs);
+    spans.nanoseconds(8, span.endMs);
+    spans.raw(this.shared(span.shared));
+    addAttributes(spans, 9, span.own);
+    this.rest(span);
+    spans.finish(start);
+  }
+
+  /** The request with all spans since the last one: the spans, which are copied once, and what is around them. */
+  take({ resource, version }: SpanOrigin): Buffer {
+    const writer = new ProtobufWriter();
+    addResource(writer, resource);
+    const before = writer.take();
+    const scope = writer.begin(1);
+    writer.text(1, "toolsrv");
+    writer.text(2, version);
+    writer.finish(scope);
+    const first = writer.take();
+    writer.text(3, SCHEMA_URL);
+    const scopeSpans = first.length + this.spans.length + writer.length;
+    if (resource.schemaUrl !== undefined) writer.text(3, resource.schemaUrl);
+    const after = writer.take();
+    writer.raw(before);
+    writer.head(2, scopeSpans);
+    writer.raw(first);
+    const inside = writer.take();
+    writer.head(1, inside.length + this.spans.length + after.length);
+    this.count = 0;
+    return this.spans.take(writer.take(NOTHING, inside), after);
+  }
+
+  /** Counts of what was dropped, which is nothing; status and flags. */
+  private rest({ code, isRemote }: Span): void {
+    const { spans } = this;
+    for (const field of [10, 12, 14]) spans.integer(field, 0);
+    const status = spans.begin(15);
+    if (code !== null) spans.text(2, code);
+    spans.integer(3, code === null ? STATUS.unset : STATUS.error);
+    spans.finish(status);
+    spans.fixed32(16, isRemote ? FLAGS | REMOTE : FLAGS);
+  }
+
+  private id(field: number, digits: string | null, length: number): void {
+    const { spans } = this;
+    if (digits !== null) return spans.hex(field, digits);
+    if (this.randomAt + length > RANDOM_BYTES) {
+      randomFillSync(this.random);
+      this.randomAt = 0;
+    }
+    const from = this.randomAt;
+    this.randomAt += length;
+    const start = spans.begin(field);
+    spans.part(this.random, from, length);
+    spans.finish(start);
+  }
+
+  private shared(attributes: Readonly<Attributes>): Buffer {
+    const before = this.written.get(attributes);
+    if (before !== undefined) return before;
+    const writer = new ProtobufWriter();
+    addAttributes(writer, 9, attributes);
+    const made = writer.take();
+    this.written.set(attributes, made);
+    return made;
+  }
+}
+
+function addResource(request: ProtobufWriter, { attributes }: SpanOrigin["resource"]): void {
+  const start = request.begin(1);
+  for (const [name, value] of Object.entries(attributes)) {
+    // Of what a resource may have, only these are ever set here: by the detectors of the environment and by ourselves.
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") addAttribute(request, 1, name, value);
+  }
+  request.integer(2, 0);
+  request.finish(start);
+}
+
+function addAttributes(writer: ProtobufWriter, field: number, attributes: Readonly<Attributes>): void {
+  for (const name in attributes) {
+    const value = attributes[name];
+    if (value !== undefined) addAttribute(writer, field, name, value);
+  }
+}
+
+function addAttribute(writer: ProtobufWriter, field: number, name: string, value: string | number | boolean): void {
+  const start = writer.begin(field);
+  writer.text(1, name);
+  const inner = writer.begin(2);
+  if (typeof value === "string") writer.text(1, value);
+  else if (typeof value === "boolean") writer.integer(2, value ? 1 : 0);
+  else if (Number.isSafeInteger(value)) writer.integer(3, value);
+  else writer.double(4, value);
+  writer.finish(inner);
+  writer.finish(start);
+}
