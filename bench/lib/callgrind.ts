@@ -1,11 +1,12 @@
 /**
  * What a server does for a request, counted by valgrind's callgrind on a simulated processor: the same on a busy
- * machine as on a quiet one. Only the main thread is counted, and of the work for a request only what the process does
- * itself, not what the kernel does for it. Node runs with --single-threaded, so that garbage is collected and code
- * compiled on that thread too; the warm-up runs before the counting is turned on, at a tenth of the speed of Node.
+ * machine as on a quiet one. Of the work for a request only what the process does itself is counted, not what the kernel
+ * does for it; the main thread apart from the others. Node runs with --single-threaded, so that garbage is collected and
+ * code compiled on the thread that makes it; the warm-up runs before the counting is turned on, at a tenth of the speed
+ * of Node. Timers run by the clock of the machine, so what is done once in some milliseconds is done for fewer requests.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -34,6 +35,8 @@ export interface Counts {
 export interface Counted {
   /** Means over the requests of a round, round by round. */
   readonly rounds: readonly Counts[];
+  /** Instructions of all threads but the main one, round by round. */
+  readonly besides: readonly number[];
   /** By the name of a function, its own counts without those of what it calls: means over all rounds. */
   readonly functions: ReadonlyMap<string, Counts>;
 }
@@ -44,7 +47,7 @@ export function whyNotCounted(): string | null {
   return missing === undefined ? null : `${missing} is not installed`;
 }
 
-/** Starts the server under callgrind and sends it a fixed number of requests. @throws Error when one is not answered 200. */
+/** Of the main thread, and `besides` of the others. Starts the server under callgrind and sends it a fixed number of requests. @throws Error when one is not answered 200. */
 export async function countRequests(file: string, request: FixedRequest, args: readonly string[] = []): Promise<Counted> {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-counts-"));
   const out = join(folder, "out");
@@ -66,7 +69,11 @@ export async function countRequests(file: string, request: FixedRequest, args: r
       await control("--dump");
     }
     const compiled = readFileSync(names, "utf8");
-    return countedOf(Array.from({ length: ROUNDS }, (_, round) => sumByFunction(readFileSync(`${out}.${round + 1}-01`, "utf8"), compiled)));
+    const files = readdirSync(folder);
+    const sumsOf = (file: string): ReadonlyMap<string, Costs> => sumByFunction(readFileSync(join(folder, file), "utf8"), compiled);
+    const rounds = Array.from({ length: ROUNDS }, (_, round) => sumsOf(`out.${round + 1}-01`));
+    const besides = rounds.map((_, round) => files.filter((file) => file.startsWith(`out.${round + 1}-`) && !file.endsWith("-01")).flatMap((file) => [...sumsOf(file).values()]));
+    return { ...countedOf(rounds), besides: besides.map((costs) => meanOf(costs, REQUESTS_PER_ROUND).instructions) };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -74,7 +81,7 @@ export async function countRequests(file: string, request: FixedRequest, args: r
   }
 }
 
-function countedOf(rounds: readonly ReadonlyMap<string, Costs>[]): Counted {
+function countedOf(rounds: readonly ReadonlyMap<string, Costs>[]): Omit<Counted, "besides"> {
   const all = new Map<string, Costs[]>();
   for (const round of rounds) for (const [name, costs] of round) all.set(name, [...(all.get(name) ?? []), costs]);
   return {
