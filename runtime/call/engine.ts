@@ -41,7 +41,9 @@ const HEALTH_TIMEOUT_MS = 3000;
  */
 export function createEngine(program: Program, options: EngineOptions): Engine {
   checkSupported(program);
-  const now = options.now ?? (() => performance.now());
+  // The global is a getter of Node, which would be run for each time that is asked for.
+  const clock = performance;
+  const now = options.now ?? (() => clock.now());
   const filled = fillProgram(program, options.env);
   const services = createServices(program, filled, { now, variable: (name) => options.env.get(name) || options.environment?.[name] || undefined, learned: options.learned ?? (() => undefined), degraded: options.degraded ?? (() => undefined) });
   const limits = options.limits ?? createLimitStores({ now });

@@ -59,7 +59,7 @@ export class ObservedRun implements CallEnd {
     this.call = new CallRecord(tool, planOf(program, tool), args, caller, wallNow(), services.now(), evidence);
     this.steps = observer.steps === undefined && evidence === null ? null : new Watch(observer.steps ?? null, this.call, evidence, services.now);
     this.watch = this.steps;
-    this.services = this.steps === null ? services : observedServices(program, services, this.steps);
+    this.services = this.steps === null ? services : new ObservedServices(program, services, this.steps);
     observer.begin?.(this.call);
   }
 
@@ -214,25 +214,55 @@ async function reported<T>(step: StepWatch, work: Promise<T>, count: (result: T)
   }
 }
 
-/** The services of a program, reporting each read and each embedding. */
-function observedServices(program: Program, services: CallServices, watch: Watch): CallServices {
-  return {
-    async adapter(connection) {
-      const backend = program.connections[connection]?.backend ?? "unknown";
-      return observedAdapter(await opened(services.adapter(connection), connection, backend, watch), { connection, backend, watch, native: (request) => services.explain(connection, request) });
-    },
-    async embedder(name) {
-      return observedEmbedder(await services.embedder(name), watch);
-    },
-    expander: services.expander,
-    reranker: services.reranker,
-    degraded: services.degraded,
-    explain: (connection, request) => services.explain(connection, request),
-    now: services.now,
-    guard: services.guard,
-    route: services.route,
-    once: (part, make) => services.once(part, make),
-  };
+/** The services of a program, reporting each read and each embedding. A class, so that a call that uses none of them makes one object. */
+class ObservedServices implements CallServices {
+  constructor(
+    private readonly program: Program,
+    private readonly services: CallServices,
+    private readonly watch: Watch,
+  ) {}
+
+  async adapter(connection: string): Promise<Adapter> {
+    const { program, services, watch } = this;
+    const backend = program.connections[connection]?.backend ?? "unknown";
+    return observedAdapter(await opened(services.adapter(connection), connection, backend, watch), { connection, backend, watch, native: (request) => services.explain(connection, request) });
+  }
+
+  async embedder(name: string): Promise<Embedder> {
+    return observedEmbedder(await this.services.embedder(name), this.watch);
+  }
+
+  get expander(): CallServices["expander"] {
+    return this.services.expander;
+  }
+
+  get reranker(): CallServices["reranker"] {
+    return this.services.reranker;
+  }
+
+  get degraded(): CallServices["degraded"] {
+    return this.services.degraded;
+  }
+
+  get now(): CallServices["now"] {
+    return this.services.now;
+  }
+
+  get guard(): CallServices["guard"] {
+    return this.services.guard;
+  }
+
+  get route(): CallServices["route"] {
+    return this.services.route;
+  }
+
+  explain(connection: string, request: ReadRequest): ReturnType<CallServices["explain"]> {
+    return this.services.explain(connection, request);
+  }
+
+  once<T>(part: object, make: () => T): T {
+    return this.services.once(part, make);
+  }
 }
 
 /** Opening a store is a step only where it fails: the step that needed it never begins. */

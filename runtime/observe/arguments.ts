@@ -3,6 +3,7 @@
  * of rows. Values under secret names go at any depth, and so does the value of an argument that is compared with a
  * redacted field. What is left is cut to a bounded size.
  */
+import { JsonWriter } from "../base/json-writer.js";
 import { quoted } from "../base/json-text.js";
 import { isRecord } from "../base/paths.js";
 import type { FilterTemplate } from "../abi/filter.js";
@@ -40,6 +41,10 @@ export interface KeptArguments {
 export interface ArgumentRules {
   /** `null` when nothing may be kept of calls of this tool at all. */
   keep(tool: string, plan: ToolPlan | null, args: unknown): KeptArguments | null;
+  /** Whether anything may be kept of calls of this tool. */
+  keeps(tool: string): boolean;
+  /** Writes the arguments of a call that may be kept, as `keep` has them. */
+  write(plan: ToolPlan | null, args: unknown, into: JsonWriter): void;
 }
 
 /** The rules of a catalog; audit's own lists add to those that always hold. */
@@ -59,16 +64,23 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
     return found;
   };
   const boundOf = redactedArgumentsTable();
+  const writer = new JsonWriter();
+  const writeAll = (plan: ToolPlan | null, args: unknown, into: JsonWriter, hidden: string[] | null): void => {
+    if (withArgs) new ArgumentWriter(into, nameOf, boundOf(plan), hidden).write(args ?? {}, 1);
+    else into.json("{}");
+  };
   return {
     keep(tool, plan, args) {
       if (dropped.has(tool)) return null;
       const hidden: string[] = [];
-      const bound = boundOf(plan);
-      const json = withArgs ? write(args ?? {}, nameOf, bound, hidden) : "{}";
+      writer.clear();
+      writeAll(plan, args, writer, hidden);
       // Without the arguments no text may quote one either.
       if (!withArgs) collect(args, hidden);
-      return { json, clean: (text) => without(text, hidden) };
+      return { json: writer.text(), clean: (text) => without(text, hidden) };
     },
+    keeps: (tool) => !dropped.has(tool),
+    write: (plan, args, into) => writeAll(plan, args, into, null),
   };
 }
 
@@ -138,46 +150,68 @@ function overlaps(a: string, b: string): boolean {
 }
 
 /**
- * What may be kept of a value, as JSON; what is left out goes to `hidden`, as texts. `bound` are the names at its top
- * whose values are left out. Written while it is walked: every audited call comes here, and a copy that is then made
- * JSON of costs several times as much.
+ * Writes what may be kept of arguments, as JSON. Written while it is walked: every audited call comes here, and a copy
+ * that is then made JSON of costs several times as much.
  */
-function write(args: unknown, nameOf: (name: string) => KnownName, bound: ReadonlySet<string>, hidden: string[]): string {
-  let left = MAX_VALUES;
-  let chars = MAX_CHARS;
-  const text = (value: string): string => {
-    const most = Math.min(MAX_TEXT, Math.max(0, chars));
-    chars -= value.length;
-    return quoted(value.length <= most ? value : `${value.slice(0, most)}…`);
-  };
-  const list = (value: readonly unknown[], depth: number): string => {
-    const shown = Math.min(MAX_ITEMS, Math.max(0, left), value.length);
-    let json = "[";
-    for (let at = 0; at < shown; at += 1) json += `${at === 0 ? "" : ","}${walk(value[at], depth + 1)}`;
-    return shown === value.length ? `${json}]` : `${json}${shown === 0 ? "" : ","}"… ${value.length - shown} more"]`;
-  };
-  const walk = (value: unknown, depth: number): string => {
-    left -= 1;
-    if (typeof value === "string") return text(value);
-    if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
-    if (typeof value !== "object" || value === null) return "null";
-    if (depth > MAX_DEPTH || left <= 0) return '"…"';
-    if (Array.isArray(value)) return list(value, depth);
-    let json = "{";
-    let members = 0;
-    for (const name of Object.keys(value)) {
-      if (left <= 0) break;
-      const inside = (value as { readonly [name: string]: unknown })[name];
-      const { isSecret, json: shown } = nameOf(name);
-      const isHidden = isSecret || (depth === 1 && bound.has(name));
-      if (isHidden) collect(inside, hidden);
-      const start = members === 0 ? "" : ",";
-      members += 1;
-      json += `${start}${name.length <= MAX_NAME ? shown : quoted(`${name.slice(0, MAX_NAME)}… ${members}`)}:${isHidden ? REDACTED_JSON : walk(inside, depth + 1)}`;
+class ArgumentWriter {
+  private left = MAX_VALUES;
+  private chars = MAX_CHARS;
+
+  /** What is left out goes to `hidden`, as texts. `bound` are the names at the top whose values are left out. */
+  constructor(
+    private readonly into: JsonWriter,
+    private readonly nameOf: (name: string) => KnownName,
+    private readonly bound: ReadonlySet<string>,
+    private readonly hidden: string[] | null,
+  ) {}
+
+  write(value: unknown, depth: number): void {
+    const { into } = this;
+    this.left -= 1;
+    if (typeof value === "string") this.text(value);
+    else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) into.json(String(value));
+    else if (typeof value !== "object" || value === null) into.json("null");
+    else if (depth > MAX_DEPTH || this.left <= 0) into.json('"…"');
+    else if (Array.isArray(value)) this.list(value, depth);
+    else this.object(value as { readonly [name: string]: unknown }, depth);
+  }
+
+  private text(value: string): void {
+    const most = Math.min(MAX_TEXT, Math.max(0, this.chars));
+    this.chars -= value.length;
+    this.into.quoted(value.length <= most ? value : `${value.slice(0, most)}…`);
+  }
+
+  private list(value: readonly unknown[], depth: number): void {
+    const { into } = this;
+    const shown = Math.min(MAX_ITEMS, Math.max(0, this.left), value.length);
+    into.json("[");
+    for (let at = 0; at < shown; at += 1) {
+      if (at > 0) into.json(",");
+      this.write(value[at], depth + 1);
     }
-    return `${json}}`;
-  };
-  return walk(args, 1);
+    into.json(shown === value.length ? "]" : `${shown === 0 ? "" : ","}"… ${value.length - shown} more"]`);
+  }
+
+  private object(value: { readonly [name: string]: unknown }, depth: number): void {
+    const { into, hidden } = this;
+    let members = 0;
+    into.json("{");
+    for (const name of Object.keys(value)) {
+      if (this.left <= 0) break;
+      const inside = value[name];
+      const { isSecret, json } = this.nameOf(name);
+      const isHidden = isSecret || (depth === 1 && this.bound.has(name));
+      if (isHidden && hidden !== null) collect(inside, hidden);
+      if (members > 0) into.json(",");
+      members += 1;
+      into.json(name.length <= MAX_NAME ? json : quoted(`${name.slice(0, MAX_NAME)}… ${members}`));
+      into.json(":");
+      if (isHidden) into.json(REDACTED_JSON);
+      else this.write(inside, depth + 1);
+    }
+    into.json("}");
+  }
 }
 
 /** Texts of everything in a value, so that no message quotes them. */

@@ -4,9 +4,10 @@
  * transports nor calls: records come from the observer interface, and a sink that is away never delays a call.
  */
 import type { ServePlan } from "../../abi/call.js";
-import type { CallEvidence, ObservedCall } from "../../abi/observer.js";
+import type { CallEvidence, CallOutcome, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
 import { quoted } from "../../base/json-text.js";
+import { JsonWriter } from "../../base/json-writer.js";
 import type { TraceContext } from "../../base/traceparent.js";
 import { argumentRules } from "../arguments.js";
 import type { AuditInclude } from "./settings.js";
@@ -44,25 +45,42 @@ export function eventWriter(settings: ServePlan, include: AuditInclude, evidence
   const rules = argumentRules(settings);
   const startOf = startWriter();
   const targetOf = targetWriter();
+  // One for all records: a record is complete before the next one begins.
+  const record = new JsonWriter();
   return (call) => {
-    const { plan, outcome, principal } = call;
-    if (outcome === null || isSilent(call)) return null;
-    const kept = rules.keep(call.tool, plan, call.args);
-    if (kept === null) return null;
+    const { plan, outcome, principal, requestId, trace } = call;
+    if (outcome === null || isSilent(call) || !rules.keeps(call.tool)) return null;
     const tool = clip(call.tool, MAX_TOOL);
-    const isOk = outcome.kind === "ok";
-    const parts = [startOf(call), quoted(call.requestId), ',"principal":', principal === null ? "null" : quoted(clip(principal, MAX_PRINCIPAL)), targetOf(tool, plan)];
-    parts.push(isOk ? ',"status":"ok","error_code":null' : `,"status":"error","error_code":${quoted(outcome.code)}`);
-    if (include.args) parts.push(',"args":', kept.json);
-    if (include.latency_ms) parts.push(',"latency_ms":', String(Math.max(0, Math.round(call.endedMs - call.startedMs))));
-    if (isOk && include.result_count) parts.push(',"result_count":', String(outcome.count), outcome.truncated ? ',"truncated":true' : ',"truncated":false');
-    // Tools that no plan describes search nothing.
-    if (isOk && include.search_mode && plan !== null) parts.push(SEARCH_MODES[outcome.searchMode]);
-    if (isOk && include.warnings && plan !== null) parts.push(outcome.warnings.length === 0 ? ',"warnings":[]' : `,"warnings":${JSON.stringify(outcome.warnings)}`);
-    if (evidence !== null) parts.push(evidenceText(evidence, call));
-    // Joined, the text is one piece: pieces that wait for the sink cost the garbage collector more than this.
-    return { body: parts.join(""), tool, requestId: call.requestId, trace: call.trace, rowIds: evidence === null ? null : isOk ? (call.evidence?.rowIds ?? []) : [] };
+    record.clear();
+    record.raw(startOf(call));
+    record.quoted(requestId);
+    record.json(',"principal":');
+    if (principal === null) record.json("null");
+    else record.quoted(clip(principal, MAX_PRINCIPAL));
+    record.raw(targetOf(tool, plan));
+    if (outcome.kind === "ok") record.json(',"status":"ok","error_code":null');
+    else record.json(`,"status":"error","error_code":${quoted(outcome.code)}`);
+    if (include.args) {
+      record.json(',"args":');
+      rules.write(plan, call.args, record);
+    }
+    addOutcome(record, call, outcome, include);
+    if (evidence !== null) record.json(evidenceText(evidence, call));
+    return { body: record.text(), tool, requestId, trace, rowIds: evidence === null ? null : outcome.kind === "ok" ? (call.evidence?.rowIds ?? []) : [] };
   };
+}
+
+function addOutcome(record: JsonWriter, { plan, startedMs, endedMs }: ObservedCall, outcome: CallOutcome, include: AuditInclude): void {
+  if (include.latency_ms) record.json(`,"latency_ms":${Math.max(0, Math.round(endedMs - startedMs))}`);
+  if (outcome.kind === "error") return;
+  if (include.result_count) {
+    record.json(`,"result_count":${outcome.count}`);
+    record.json(outcome.truncated ? ',"truncated":true' : ',"truncated":false');
+  }
+  // Tools that no plan describes search nothing.
+  if (plan === null) return;
+  if (include.search_mode) record.json(SEARCH_MODES[outcome.searchMode]);
+  if (include.warnings) record.json(outcome.warnings.length === 0 ? ',"warnings":[]' : `,"warnings":${JSON.stringify(outcome.warnings)}`);
 }
 
 const SEARCH_MODES = { dense: ',"search_mode":"dense"', hybrid: ',"search_mode":"hybrid"', none: ',"search_mode":"none"' } as const;
@@ -72,14 +90,14 @@ function isSilent({ tool, plan, outcome }: ObservedCall): boolean {
   return plan === null && (tool === "list_available_tools" || (tool === "run_tool" && outcome?.kind === "ok"));
 }
 
-/** Writes the tool and what it reads. It is the same for all calls of a tool; names that are no tool are not kept. */
-function targetWriter(): (tool: string, plan: ToolPlan | null) => string {
-  const written = new Map<string, string>();
+/** The tool and what it reads, as bytes. They are the same for all calls of a tool; names that are no tool are not kept. */
+function targetWriter(): (tool: string, plan: ToolPlan | null) => Buffer {
+  const written = new Map<string, Buffer>();
   return (tool, plan) => {
-    if (plan === null) return `,"tool":${quoted(tool)},"connection":null,"collection":null`;
+    if (plan === null) return Buffer.from(`,"tool":${quoted(tool)},"connection":null,"collection":null`);
     const before = written.get(tool);
     if (before !== undefined) return before;
-    const made = `,"tool":${quoted(tool)},${placeOf(plan)}`;
+    const made = Buffer.from(`,"tool":${quoted(tool)},${placeOf(plan)}`);
     written.set(tool, made);
     return made;
   };
@@ -96,17 +114,17 @@ function evidenceText({ catalog, certificates }: EvidenceOf, { tool, evidence }:
   return `,"catalog":${JSON.stringify(catalog)},"certificate":${certificate},"queries":${JSON.stringify(evidence?.reads ?? [])}`;
 }
 
-/** Writes the beginning up to the request id. The time is UTC in whole seconds, so most calls share it with the one before. */
-function startWriter(): (call: ObservedCall) => string {
+/** The beginning up to the request id, as bytes. The time is UTC in whole seconds, so most calls share it with the one before. */
+function startWriter(): (call: ObservedCall) => Buffer {
   let second = Number.NaN;
-  let text = "";
+  let bytes = Buffer.alloc(0);
   return ({ startedAt, startedMs, endedMs }) => {
     const current = Math.floor((startedAt + (endedMs - startedMs)) / 1000);
     if (current !== second) {
       second = current;
-      text = `{"audit_version":"${AUDIT_VERSION}","timestamp":"${timestampOf(current * 1000)}","request_id":`;
+      bytes = Buffer.from(`{"audit_version":"${AUDIT_VERSION}","timestamp":"${timestampOf(current * 1000)}","request_id":`);
     }
-    return text;
+    return bytes;
   };
 }
 
