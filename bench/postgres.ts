@@ -16,6 +16,8 @@ const EVENTS = 40_000;
 /** CPU time is printed for so many events. */
 const BATCH = 500;
 const CORES = cpus().length;
+/** What a connection that holds the lock may do: a transaction locks the head first. */
+const HOLDING = ["works", "waits for the disk", "waits inside the server", "waits for its client in a transaction"] as const;
 
 interface Load {
   readonly what: string;
@@ -100,7 +102,7 @@ for (const load of LOADS) {
   }
   for (const [name, measured] of rows) {
     print(`${load.what.padEnd(24)} ${name.padEnd(23)} ${measured.map(({ perSecond }) => Math.round(perSecond).toLocaleString("en-US").padStart(7)).join(" ")} events/s   batch p99 ${measured.map(({ commitP99Ms }) => commitP99Ms.toFixed(1)).join(", ")} ms`);
-    for (const line of split(measured.map(({ cores }) => cores))) print(`${" ".repeat(25)}${line}`);
+    for (const line of split(measured.map(({ cores }) => cores), name === "postgres, two services" ? 2 : 1)) print(`${" ".repeat(25)}${line}`);
   }
   const [one, two] = ["postgres", "postgres, two services"].map((name) => percentile((rows.get(name) ?? []).map(({ perSecond }) => perSecond), 0.5));
   print(`${load.what.padEnd(24)} two services take ${((two ?? Number.NaN) / (one ?? Number.NaN)).toFixed(2)} × what one takes (medians)`);
@@ -109,19 +111,29 @@ const latencies = await withServices(2, postgres, crossing);
 print(`event to one service → frame at the other   p50 ${percentile(latencies, 0.5).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`);
 await observer.end();
 
-/** The medians of some rounds as lines: CPU time of 500 events, the rate at which all cores would be busy, and what the connections that write did. */
-function split(rounds: readonly Cores[]): readonly string[] {
+/** Medians of some rounds as lines: CPU time of 500 events, what the cores did, and how long the lock was held. */
+function split(rounds: readonly Cores[], services: number): readonly string[] {
   const median = (value: (cores: Cores) => number): number => percentile(rounds.map(value), 0.5);
-  const percent = (share: number): string => `${Math.round(share * 100)} %`;
-  const kinds = [...new Set(rounds.flatMap(({ cpuMs }) => [...cpuMs.keys()]))];
   const batches = EVENTS / BATCH;
+  const kinds = [...new Set(rounds.flatMap(({ cpuMs }) => [...cpuMs.keys()]))];
   const costs = kinds.map((kind) => ({ kind, ms: median(({ cpuMs }) => cpuMs.get(kind) ?? 0) / batches })).filter(({ ms }) => ms >= 0.05).sort((a, b) => b.ms - a.ms);
-  const all = median(({ cpuMs }) => [...cpuMs.values()].reduce((sum, ms) => sum + ms, 0)) / batches;
-  const activity = [...(rounds[0]?.activity.keys() ?? [])].map((name) => ({ name, share: median((cores) => cores.activity.get(name) ?? 0) }));
+  const all = median(({ cpuMs }) => sum(cpuMs.values())) / batches;
+  const cores = (value: (cores: Cores) => number): string => median((each) => value(each) / each.seconds / 1000).toFixed(2);
   const lines = [
-    `CPU of ${BATCH} events ${all.toFixed(1)} ms: ${costs.map(({ kind, ms }) => `${kind} ${ms.toFixed(1)}`).join(" · ")}`,
-    `cores idle ${percent(median(({ idle }) => idle))}; without idle time ${Math.round((1000 * CORES * BATCH) / all).toLocaleString("en-US")} events/s; busiest thread ${rounds.map(({ busiest }) => `${busiest.kind} ${percent(busiest.share)}`)[0] ?? ""}`,
+    `CPU of ${BATCH} events ${all.toFixed(1)} ms, so ${CORES} cores take at most ${rounded((1000 * CORES * BATCH) / all)} events/s: ${costs.map(({ kind, ms }) => `${kind} ${ms.toFixed(1)}`).join(" · ")}`,
+    `of ${CORES} cores this used ${cores(({ cpuMs }) => sum(cpuMs.values()))}, everything else on the machine ${cores(({ othersMs }) => othersMs)}, nobody ${cores(({ idleMs }) => idleMs)}`,
   ];
-  const seen = activity.filter(({ share }) => share > 0);
-  return seen.length === 0 ? lines : [...lines, `the connection that writes ${seen.map(({ name, share }) => `${name} ${percent(share)}`).join(" · ")}`];
+  const held = median(({ activityMs }) => sum(HOLDING.map((name) => activityMs.get(name) ?? 0))) / batches;
+  if (held === 0) return lines;
+  const waited = median(({ activityMs, seconds }) => (activityMs.get("waits for a lock") ?? 0) / seconds / 1000 / services);
+  const parts = HOLDING.map((name) => `${name} ${(median(({ activityMs }) => activityMs.get(name) ?? 0) / batches).toFixed(1)}`).join(" · ");
+  return [...lines, `the lock is held ${held.toFixed(1)} ms for ${BATCH} events, so any number of services takes at most ${rounded((1000 * BATCH) / held)} events/s (the writer ${parts}); a service waits for it ${Math.round(100 * waited)} % of the time`];
+}
+
+function sum(values: Iterable<number>): number {
+  return [...values].reduce((total, value) => total + value, 0);
+}
+
+function rounded(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
 }

@@ -1,6 +1,6 @@
 /**
- * What the cores did and what a database's connections waited for while something ran: CPU time by kind of process,
- * and the shares of samples in which connections worked or waited. Linux only; the database must run on this machine.
+ * What the cores did and what a database's connections waited for while something ran: CPU time by kind of process, and
+ * for how long connections worked or waited, by samples. Linux only; the database must run on this machine.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import type { Client } from "../../runtime/trace/store/postgres/driver.js";
@@ -13,12 +13,12 @@ export interface Cores {
   readonly seconds: number;
   /** Milliseconds on a core, by kind of thread or process. */
   readonly cpuMs: ReadonlyMap<string, number>;
-  /** Share of the time that the busiest thread was on a core, 0–1; processes of the database count as threads. */
-  readonly busiest: { readonly kind: string; readonly share: number };
-  /** Share of the time of all cores in which nothing ran, 0–1. */
-  readonly idle: number;
-  /** Shares of the samples of the watched connections, 0–1. */
-  readonly activity: ReadonlyMap<Activity, number>;
+  /** Milliseconds on a core of the kernel and of everybody else on this machine. */
+  readonly othersMs: number;
+  /** Milliseconds in which a core had nothing to do, all cores together. */
+  readonly idleMs: number;
+  /** Milliseconds of the watched connections, all together. */
+  readonly activityMs: ReadonlyMap<Activity, number>;
 }
 
 export interface Observed {
@@ -66,7 +66,9 @@ export async function withCores<T>(observed: Observed, work: () => Promise<T>): 
     const after = machineTicks();
     state.ended = true;
     await sampling;
-    return { result, cores: { seconds, ...sampler.sums(seconds, after.busy - before.busy), idle: after.idle === before.idle ? 0 : (after.idle - before.idle) / (after.idle + after.busy - before.idle - before.busy) } };
+    const { cpuMs, activityMs } = sampler.sums(seconds);
+    const known = [...cpuMs.values()].reduce((sum, ms) => sum + ms, 0);
+    return { result, cores: { seconds, cpuMs, activityMs, othersMs: Math.max(0, (after.busy - before.busy) * TICK_MS - known), idleMs: (after.idle - before.idle) * TICK_MS } };
   } finally {
     state.ended = true;
   }
@@ -74,8 +76,8 @@ export async function withCores<T>(observed: Observed, work: () => Promise<T>): 
 
 class Sampler {
   readonly #clocks = new Map<string, Clock>();
-  readonly #activity = new Map<Activity, number>(ACTIVITIES.map((name) => [name, 0]));
-  #isFirst = true;
+  readonly #samples = new Map<Activity, number>(ACTIVITIES.map((name) => [name, 0]));
+  #rounds = -1;
 
   constructor(private readonly observed: Observed) {}
 
@@ -86,23 +88,16 @@ class Sampler {
     }
     for (const row of (await client.query<ActivityRow>(ACTIVITY)).rows) {
       this.#see(String(row.pid), `postgres: ${row.kind}`);
-      if (row.kind === application && !this.#isFirst) this.#activity.set(activityOf(row), (this.#activity.get(activityOf(row)) ?? 0) + 1);
+      if (row.kind === application && this.#rounds >= 0) this.#samples.set(activityOf(row), (this.#samples.get(activityOf(row)) ?? 0) + 1);
     }
-    this.#isFirst = false;
+    this.#rounds += 1;
   }
 
-  sums(seconds: number, busyTicks: number): Pick<Cores, "cpuMs" | "busiest" | "activity"> {
+  sums(seconds: number): Pick<Cores, "cpuMs" | "activityMs"> {
     const cpuMs = new Map<string, number>();
-    let busiest = { kind: "", share: 0 };
-    for (const { kind, first, last } of this.#clocks.values()) {
-      const ms = (last - first) * TICK_MS;
-      cpuMs.set(kind, (cpuMs.get(kind) ?? 0) + ms);
-      if (ms / 1000 / seconds > busiest.share) busiest = { kind, share: ms / 1000 / seconds };
-    }
-    const known = [...cpuMs.values()].reduce((sum, ms) => sum + ms, 0);
-    cpuMs.set("everything else", Math.max(0, busyTicks * TICK_MS - known));
-    const samples = [...this.#activity.values()].reduce((sum, count) => sum + count, 0);
-    return { cpuMs, busiest, activity: new Map([...this.#activity].map(([name, count]) => [name, samples === 0 ? 0 : count / samples])) };
+    for (const { kind, first, last } of this.#clocks.values()) cpuMs.set(kind, (cpuMs.get(kind) ?? 0) + (last - first) * TICK_MS);
+    const each = (1000 * seconds) / Math.max(1, this.#rounds);
+    return { cpuMs, activityMs: new Map([...this.#samples].map(([name, count]) => [name, count * each])) };
   }
 
   #see(path: string, kind: string): void {
@@ -110,7 +105,7 @@ class Sampler {
     if (now === null) return;
     const clock = this.#clocks.get(path);
     // One that was not there at the first look began since.
-    if (clock === undefined) this.#clocks.set(path, { kind, first: this.#isFirst ? now : 0, last: now });
+    if (clock === undefined) this.#clocks.set(path, { kind, first: this.#rounds < 0 ? now : 0, last: now });
     else clock.last = now;
   }
 }
