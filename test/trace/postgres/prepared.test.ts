@@ -86,6 +86,14 @@ const CASES: readonly Case[] = [
   { name: "a run that is deleted meanwhile", stored: [start("r", 1)], other: [], deletes: "r", batch: [start("r-a", 3, { parent_run_id: "r", root_run_id: "r" })], again: true },
 ];
 
+/** What another service does after a deletion has read the runs r0 and r1, and before it has the head. */
+const REMOVALS: readonly (readonly [string, (other: TestStore) => Promise<unknown>])[] = [
+  ["a late step comes for one of them", (other) => other.writer.write([call({ run_id: "r0-late", parent_run_id: "r0", tool_name: "late", token_input: 5 }, "tool_end", 9)].map(incoming))],
+  ["a nested run of one is deleted", (other) => other.writer.deleteRun("r1-t")],
+  ["one of them is deleted", (other) => other.writer.deleteRun("r0")],
+  ["both are deleted", (other) => other.writer.retain({ maxRuns: 1, maxPayloadBytes: 1e12, before: 0 })],
+];
+
 async function runsOf(store: TestStore): Promise<unknown> {
   const { runs } = await store.reader.runs({ status: "all", limit: 50, offset: 0, extended: true } as Parameters<TestStore["reader"]["runs"]>[0]);
   return (runs as unknown as Json[]).map((run) => ({ ...run, last_seq: null })).sort((a, b) => String((a as Json)["run_id"]).localeCompare(String((b as Json)["run_id"])));
@@ -125,6 +133,28 @@ else {
       const [waiting, sequential] = [await outcome(url, each, true), await outcome(url, each, false)];
       assert.deepEqual({ ...waiting, asked: 0 }, { ...sequential, asked: 0 });
       assert.equal(waiting.asked, each.again ? 2 : 1);
+    });
+  }
+
+  for (const [what, meanwhile] of REMOVALS) {
+    test(`sums are those of the runs that are left when ${what} while a deletion waits`, async () => {
+      const gate = new Gate();
+      const place = await postgresStores(url).place();
+      const mine = await postgresStores(url, undefined, gate.wrap).open(place);
+      const theirs = await postgresStores(url).open(place);
+      try {
+        for (const [index, id] of ["r0", "r1", "r2"].entries()) await mine.writer.write(sampleRun(id, { at: Date.UTC(2026, 0, 1 + index) }).map(incoming));
+        gate.before(() => meanwhile(theirs));
+        await mine.writer.retain({ maxRuns: 1, maxPayloadBytes: 1e12, before: 0 });
+        assert.deepEqual((await runsOf(mine) as Json[]).map((run) => run["run_id"]), ["r2"]);
+        assert.deepEqual(await mine.reader.topology("all"), await mine.reader.topology("run:r2"));
+        const [sums] = await sql<Json>({ url, schema: place.name }, "SELECT h.events AS counted, h.payloads, h.tokens_in, (SELECT count(*) FROM events e JOIN runs r ON r.key = e.root) AS held FROM head h");
+        assert.deepEqual(sums, { counted: 7, payloads: 6, tokens_in: 42, held: 7 });
+      } finally {
+        await mine.close();
+        await theirs.close();
+        await place.dispose();
+      }
     });
   }
 }

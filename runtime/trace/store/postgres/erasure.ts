@@ -6,12 +6,11 @@
 import type { RunRow } from "../../record/run-state.js";
 import { Tally } from "../../record/tally.js";
 import type { Retention } from "../store.js";
-import { countersOf, tallyOf, withoutNested } from "../stored.js";
-import type { EventRecord } from "../rows.js";
+import { COUNTERS, countersOf, type CounterSums, tallyOf, withoutNested } from "../stored.js";
 import type { Finish } from "./commit.js";
 import type { Client } from "./driver.js";
 import { type Entry, NOTHING } from "./journal.js";
-import { eventsOf, oldestEnded } from "./run-table.js";
+import { eventsOf, oldestEnded, summedEventsOf } from "./run-table.js";
 import { dropPartition, partitions } from "./schema.js";
 import { ADD_DURATIONS, ADD_EDGES, ADD_NODES, sumRows, sweepSums } from "./sums.js";
 
@@ -37,18 +36,37 @@ export async function beyond(client: Client, limits: Retention): Promise<RunRow[
   return found;
 }
 
-/** Takes runs and their sums out of every answer. Their steps are deleted from `eraseMs` on, or before with their partition. */
-export async function doom(client: Client, runs: readonly RunRow[], eraseMs: number, end: End): Promise<Entry> {
-  const records: EventRecord[] = [];
+/** Runs to delete, and what they are part of in the sums. */
+export interface Removal {
+  readonly runs: readonly RunRow[];
+  readonly tally: Tally;
+  /** With the sign of a removal. */
+  readonly counters: CounterSums;
+}
+
+/** Reads what goes with some runs: much for long ones, so it is read before the head is locked. */
+export async function removalOf(client: Client, runs: readonly RunRow[]): Promise<Removal> {
   const tally = new Tally();
+  let counters = countersOf([], -1);
   for (const run of runs) {
-    const own = await eventsOf(client, run.key);
+    const own = await summedEventsOf(client, run.key);
     tallyOf(own, tally);
-    for (const record of own) records.push(record);
+    const off = countersOf(own, -1);
+    counters = Object.fromEntries(COUNTERS.map((name) => [name, counters[name] + off[name]])) as CounterSums;
   }
+  return { runs, tally, counters };
+}
+
+/** Whether the runs are those of the removal, and nothing was added to or taken from them since it was read. */
+export function isStill({ runs }: Removal, now: readonly RunRow[]): boolean {
+  return runs.length === now.length && runs.every((run, index) => run.key === now[index]?.key && run.steps === now[index].steps && run.lastSeq === now[index].lastSeq);
+}
+
+/** Takes runs and their sums out of every answer. Their steps are deleted from `eraseMs` on, or before with their partition. */
+export async function doom(client: Client, { runs, tally, counters }: Removal, eraseMs: number, end: End): Promise<Entry> {
   await client.query("WITH gone AS (DELETE FROM runs WHERE key = ANY($1) RETURNING key) INSERT INTO doomed (root, erase_ms) SELECT key, $2 FROM gone", [runs.map((run) => run.key), eraseMs]);
   const entry: Entry = { ...NOTHING, gone: runs.map((run) => run.runId), nodes: [...tally.nodes.keys()], edges: [...tally.edges.keys()] };
-  await end({ runs: [], tally, entry, counters: countersOf(records, -1), sign: -1 });
+  await end({ runs: [], tally, entry, counters, sign: -1 });
   await sweepSums(client);
   return entry;
 }

@@ -1,10 +1,11 @@
 /** The rows of runs and their steps, for the writer. Everything is asked on the connection of its transaction. */
 import { EVENT_KINDS } from "../../model.js";
 import type { RunRow, RunState } from "../../record/run-state.js";
-import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
+import { CALL_COLUMNS, type CallRecord, EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
 import { storable } from "./copy.js";
 import type { Client } from "./driver.js";
 
+type SummedRecord = CallRecord & Pick<EventRecord, "tokens_in" | "tokens_out" | "payload">;
 type Asked = Pick<Client, "query">;
 
 const ERROR_TYPES = EVENT_KINDS.flatMap((kind, index) => (kind.side === "error" ? [index] : []));
@@ -44,6 +45,11 @@ export async function oldestEnded(client: Asked, limit: number): Promise<RunRow[
 /** Steps of a run, in order of arrival. */
 export async function eventsOf(client: Asked, key: number): Promise<EventRecord[]> {
   return (await client.query<EventRecord>(`SELECT ${EVENT_COLUMNS} FROM events WHERE root = $1 ORDER BY seq`, [key])).rows;
+}
+
+/** Steps of a run, in order of arrival, as far as sums need them. */
+export async function summedEventsOf(client: Asked, key: number): Promise<SummedRecord[]> {
+  return (await client.query<SummedRecord>(`SELECT ${CALL_COLUMNS}, tokens_in, tokens_out, payload FROM events WHERE root = $1 ORDER BY seq`, [key])).rows;
 }
 
 /** Steps of some runs with numbers in (`from`, `to`], in order of arrival. */

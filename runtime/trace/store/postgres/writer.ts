@@ -13,7 +13,7 @@ import { batchRows, packPayloads, storableEvent } from "./batch-rows.js";
 import { Commit, type Head } from "./commit.js";
 import { storable } from "./copy.js";
 import { type Client, type DatabaseOptions, type Driver, withRetries } from "./driver.js";
-import { beyond, doom, doomNested, DROP_WAIT_MS, dropEmpty, erase, hasDoomed } from "./erasure.js";
+import { beyond, doom, doomNested, DROP_WAIT_MS, dropEmpty, erase, hasDoomed, isStill, removalOf } from "./erasure.js";
 import { followEntries } from "./follow.js";
 import { type Entry, entriesAfter, ENTRY_LIFE_MS, entryOf, NOTHING } from "./journal.js";
 import { Link } from "./link.js";
@@ -111,9 +111,8 @@ export class PostgresWriter {
   }
 
   async deleteRun(runId: string): Promise<boolean> {
+    if ((await this.#remove(async (client) => [await runById(client, runId)].filter((run) => run !== null), 0)) > 0) return true;
     return this.#locked(async (client, head) => {
-      const run = await runById(client, runId);
-      if (run !== null) return { value: true, entry: await this.#doom(client, head, [run], 0) };
       const holder = await holderOf(client, runId);
       if (holder === null) return { value: false, entry: null };
       const entry = await doomNested(client, holder, runId, this.#source.nextKey(), (finish) => this.#commit.finish(client, head, finish));
@@ -160,12 +159,7 @@ export class PostgresWriter {
 
   /** Deletes up to 20 of the oldest ended runs that are beyond a limit. */
   async retain(limits: Retention): Promise<number> {
-    // Most of the time there is nothing to do, and then nobody is kept from writing.
-    if ((await this.#link.run((client) => beyond(client, limits))).length === 0) return 0;
-    return this.#locked(async (client, head) => {
-      const doomed = await beyond(client, limits);
-      return { value: doomed.length, entry: doomed.length === 0 ? null : await this.#doom(client, head, doomed, this.options.now() + DROP_WAIT_MS) };
-    });
+    return this.#remove((client) => beyond(client, limits), this.options.now() + DROP_WAIT_MS);
   }
 
   /** Drops partitions of which no run is left. Returns how many. */
@@ -285,10 +279,20 @@ export class PostgresWriter {
     this.options.onNews(news);
   }
 
-  /** Takes runs and their sums out of every answer. */
-  async #doom(client: Client, head: Head, runs: readonly RunRow[], eraseMs: number): Promise<Entry> {
-    const entry = await doom(client, runs, eraseMs, (finish) => this.#commit.finish(client, head, finish));
-    for (const run of runs) this.#recorder.drop(run.runId);
-    return entry;
+  /** Takes runs and their sums out of every answer. Returns how many. Nobody is kept from writing while their steps are read. */
+  async #remove(find: (client: Client) => Promise<RunRow[]>, eraseMs: number): Promise<number> {
+    const read = await this.#link.run(async (client) => {
+      const runs = await find(client);
+      return runs.length === 0 ? null : removalOf(client, runs);
+    });
+    if (read === null) return 0;
+    return this.#locked(async (client, head) => {
+      const runs = await find(client);
+      if (runs.length === 0) return { value: 0, entry: null };
+      const removal = isStill(read, runs) ? read : await removalOf(client, runs);
+      const entry = await doom(client, removal, eraseMs, (finish) => this.#commit.finish(client, head, finish));
+      for (const run of runs) this.#recorder.drop(run.runId);
+      return { value: runs.length, entry };
+    });
   }
 }
