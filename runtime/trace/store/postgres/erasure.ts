@@ -126,13 +126,11 @@ export async function dropEmpty(client: Client): Promise<number> {
   return dropped;
 }
 
-/** Steps over the runs of a partition by its index, the latest first: they are the last to go. */
+/** Looks at the runs that may be in a partition, the latest first: they are the last to go. */
 async function hasLiveRun(client: Client, index: number): Promise<boolean> {
   const { rows } = await client.query(
-    `WITH RECURSIVE roots AS (
-       (SELECT root FROM events_${index} ORDER BY root DESC LIMIT 1)
-       UNION ALL SELECT (SELECT e.root FROM events_${index} e WHERE e.root < r.root ORDER BY e.root DESC LIMIT 1) FROM roots r WHERE r.root IS NOT NULL
-     ) SELECT 1 FROM roots JOIN runs ON runs.key = roots.root LIMIT 1`,
+    `SELECT 1 FROM (SELECT key FROM runs WHERE key <= (SELECT max(root) FROM events_${index}) ORDER BY key DESC) r
+     WHERE EXISTS (SELECT FROM events_${index} e WHERE e.root = r.key) LIMIT 1`,
   );
   return rows.length > 0;
 }
