@@ -229,5 +229,5 @@ export function recordingContract(test: Suite, stores: Stores): void {
         assert.ok(kept.runs.every((run) => run.total_steps === 3));
       },
       { sampleRate: 0.5 },
-    ));
+    ), { timeoutMs: 60_000 });
 }
