@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis python postgres live live-secrets promtool otelcol bench-postgres bench profile counts clean
+.PHONY: all check demo test setup build ui e2e slow types gen gen-check golden layout out out-check smoke pack conformance clients opa schemathesis python postgres live live-secrets promtool otelcol bench-postgres bench profile counts sample clean
 
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
@@ -138,6 +138,10 @@ bench: out-check
 # had. FILTERS=2000 UPDATE=1 and then `make gen` write docs/reference/backends.md anew.
 live: build
 	@.ci/live $(BACKENDS)
+
+# Records the runs of `toolsrv trace demo` and of "Load a sample" anew: an agent of LangChain.js over the quickstart.
+sample: build out-check
+	@node dist/test/trace/sample/record.js
 
 # How fast the trace service takes events into PostgreSQL, beside the embedded store in the same run; printed.
 bench-postgres: build

@@ -1,26 +1,16 @@
-/** A run to look at: an agent that asks a model and calls tools, one of them in vain. */
+/** The runs of `toolsrv trace demo`: those that an agent of LangChain.js made over the quickstart (test/trace/sample). */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { uiDirectory } from "../../runtime/serve/trace.js";
+import { type Sample, sampleEvents } from "../../runtime/trace/sample.js";
+import { TraceCommandError } from "./open.js";
 
 type Event = { readonly [field: string]: unknown };
 
-/** Events of one finished run that ended at `nowMs`. */
-export function demoEvents(runId: string, nowMs: number): Event[] {
-  const at = (ms: number): string => new Date(nowMs - 620 + ms).toISOString();
-  const root = { run_id: runId, root_run_id: runId };
-  const child = (name: string): Event => ({ run_id: `${runId}-${name}`, parent_run_id: runId, root_run_id: runId });
-  const model = { ...child("model"), agent_name: "gpt-4o-mini", model: "gpt-4o-mini" };
-  const search = { ...child("search"), tool_name: "web_search", mcp_server: "tavily" };
-  const place = { ...child("place"), tool_name: "geocode" };
-  const question = "What is the weather in Paris tomorrow?";
-  const answer = "Tomorrow in Paris: 18 °C with light rain in the afternoon.";
-  return [
-    { ...root, event_type: "run_start", agent_name: "research_agent", timestamp: at(0), tags: ["demo"] },
-    { ...root, event_type: "chain_start", agent_name: "research_agent", timestamp: at(0), summary: question, payload: { inputs: { question } } },
-    { ...model, event_type: "chat_model_start", timestamp: at(5), payload: { messages: [{ role: "user", content: question }] } },
-    { ...model, event_type: "llm_end", timestamp: at(215), token_input: 42, token_output: 58, payload: { messages: [{ role: "assistant", tool_calls: [{ name: "web_search", arguments: { query: "weather Paris tomorrow" } }] }] } },
-    { ...place, event_type: "tool_start", timestamp: at(218), payload: { input: { place: "Paris" } } },
-    { ...place, event_type: "tool_error", timestamp: at(238), error_message: "no answer from the geocoder", payload: { error: "no answer from the geocoder", type: "TimeoutError" } },
-    { ...search, event_type: "tool_start", timestamp: at(240), payload: { input: { query: "weather Paris tomorrow" } } },
-    { ...search, event_type: "tool_end", timestamp: at(590), payload: { output: [{ title: "Paris forecast", text: "18 °C, light rain" }] } },
-    { ...root, event_type: "chain_end", timestamp: at(620), summary: answer, payload: { outputs: answer } },
-  ];
+/** The sample's events, moved to `nowMs`. @throws TraceCommandError when the package has no pages, with which the sample is kept */
+export async function demoEvents(prefix: string, nowMs: number): Promise<readonly Event[]> {
+  const file = join(uiDirectory(), "sample.json");
+  const text = await readFile(file, "utf8").catch(() => null);
+  if (text === null) throw new TraceCommandError(`${file} is missing; install toolsrv anew, or run make in its repository`);
+  return sampleEvents(JSON.parse(text) as Sample, nowMs, prefix);
 }

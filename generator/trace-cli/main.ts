@@ -88,21 +88,22 @@ async function collectCommand(invocation: Invocation, io: Io): Promise<number> {
 /** Records sample runs, then shows them. */
 async function demo(invocation: Invocation, io: Io): Promise<number> {
   const place = await placeFor(invocation, io, "trace-demo");
-  const runId = await seedDemo(place, io);
-  io.stdout.write(`seeded demo run ${runId} into ${nameOfPlace(place)}\n`);
+  const runs = await seedDemo(place, io);
+  io.stdout.write(`seeded demo runs ${runs[0] ?? ""} to ${runs.at(-1) ?? ""} into ${nameOfPlace(place)}\n`);
   if (invocation.options["check"] === true) return EXIT.OK;
   return serve({ args: ["serve"], options: { ...invocation.options, ...(place.kind === "directory" ? { "data-dir": place.layout.directory } : {}) } }, io);
 }
 
-async function seedDemo(place: Place, io: Io): Promise<string> {
+/** Ids of the runs that were recorded. */
+async function seedDemo(place: Place, io: Io): Promise<readonly string[]> {
   const newId = createIdSource(io.host.now);
-  const runId = `demo-${newId().slice(-8)}`;
+  const given = await demoEvents(`demo-${newId().slice(-8)}`, io.host.now());
   await withWriter(place, io, async (writer) => {
-    const events = demoEvents(runId, io.host.now()).map((fields) => readEvent(fields, { summaryChars: 500, newId, nowUs: () => io.host.now() * 1000 }));
+    const events = given.map((fields) => readEvent(fields, { summaryChars: 500, newId, nowUs: () => io.host.now() * 1000 }));
     await writer.write(events.filter((event) => typeof event !== "string"));
     await writer.settle();
   });
-  return runId;
+  return [...new Set(given.map((event) => String(event["root_run_id"])))];
 }
 
 /** Serves an export without keeping it. */

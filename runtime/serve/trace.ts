@@ -155,7 +155,8 @@ function withVersion(document: string): string {
 }
 
 /** The built user interface: beside the compiled runtime, also when this file runs from its source. */
-function uiDirectory(): string {
+/** Where the built pages are, and the sample that they can load. */
+export function uiDirectory(): string {
   const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
   return join(root, "dist", "runtime", "trace-ui", "static");
 }

@@ -99,8 +99,8 @@ export const RULES: readonly Rule[] = [
   },
   { files: "runtime/transport/**", room: 2, may: [], packages: "any", because: "a transport moves bytes" },
   {
-    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite", "micromark", "uplot", "uplot/dist/uPlot.min.css", "@dagrejs/dagre"],
-    because: "the pages run in a browser and share only types and the message normaliser with the service",
+    files: "runtime/trace-ui/**", room: 2, may: ["runtime/trace/messages/*.ts", "runtime/trace/sample.ts"], mayTypes: ["runtime/trace/api.types.gen.ts"], packages: ["preact", "preact/hooks", "@preact/signals", "vite", "micromark", "uplot", "uplot/dist/uPlot.min.css", "@dagrejs/dagre"],
+    because: "the pages run in a browser and share only types, the message normaliser and the sample with the service",
   },
   {
     files: "runtime/trace/**", room: 2, may: [ABI, "runtime/transport/types.ts", "runtime/{observe,http,auth,config}/**"], mayTypes: ["runtime/tracer/sink.ts"], packages: ["better-sqlite3", "pg", "pg-copy-streams", "zod"],

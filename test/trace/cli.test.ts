@@ -252,11 +252,12 @@ test("commands that write name the service that uses the directory; those that r
     assert.equal((await trace("gc")).code, 0);
   }));
 
-test("demo records a run with a nested error; the directory need not exist", () =>
+test("demo records five runs, two of them failed and one that hangs; the directory need not exist", () =>
   inDirectory(async (directory, trace) => {
     const { code, out } = await trace("demo", "--check", "--data-dir", "demo");
-    assert.deepEqual([code, /^seeded demo run demo-[0-9a-f]{8} into /.test(out)], [0, true]);
-    assert.match((await trace("runs", "--data-dir", "demo")).out, /completed .* 4 calls {2}research_agent/);
+    assert.deepEqual([code, /^seeded demo runs demo-([0-9a-f]{8})-1 to demo-\1-5 into /.test(out)], [0, true]);
+    const runs = (await trace("runs", "--data-dir", "demo")).out;
+    assert.deepEqual([...runs.matchAll(/^demo-[0-9a-f]{8}-(\d) {2}(\w+)/gm)].map(([, number, status]) => [number, status]), [["5", "running"], ["4", "failed"], ["3", "failed"], ["2", "completed"], ["1", "completed"]]);
     assert.equal((await readFile(layoutOf(join(directory, "demo")).traces)).subarray(0, 15).toString(), "SQLite format 3");
   }));
 

@@ -1,8 +1,8 @@
 /** The list without runs: how to send the first one, by what the reader uses. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { type Sample, sampleEvents } from "../../trace/sample.js";
 import { messageOf } from "../data/api.js";
-import { sampleEvents } from "../model/sample.js";
 import { useApp } from "./context.js";
 import { CopyButton } from "./parts.js";
 
@@ -24,22 +24,22 @@ provider = TracerProvider()
 provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter("${base}v1/traces")))
 trace.set_tracer_provider(provider)
 OpenAIInstrumentor().instrument()`],
-  ["LangChain.js", (base) => `import { createLangChainHandler, createTracer } from "toolsrv/trace";
+  ["LangChain.js", (base) => `import { createHttpSink, createLangChainHandler, createTracer } from "toolsrv/trace";
 
-const tracer = createTracer({ url: "${base}" });
+const tracer = createTracer({ sink: createHttpSink({ url: "${base}" }) });
 await agent.invoke(input, { callbacks: [createLangChainHandler(tracer)] });
 await tracer.flush();`],
-  ["TypeScript", (base) => `import { createTracer } from "toolsrv/trace";
+  ["TypeScript", (base) => `import { createHttpSink, createTracer } from "toolsrv/trace";
 
-const tracer = createTracer({ url: "${base}" });
+const tracer = createTracer({ sink: createHttpSink({ url: "${base}" }) });
 const run = tracer.start("chain", { name: "my_agent", input: { question } });
 const call = run.start("tool", { name: "search", input: { q: question } });
 call.end({ output: found });
 run.end({ output: { answer } });
 await tracer.flush();`],
-  ["MCP", (base) => `import { createTracer, traceMcpClient } from "toolsrv/trace";
+  ["MCP", (base) => `import { createHttpSink, createTracer, traceMcpClient } from "toolsrv/trace";
 
-const tracer = createTracer({ url: "${base}" });
+const tracer = createTracer({ sink: createHttpSink({ url: "${base}" }) });
 const client = traceMcpClient(mcpClient, tracer, "my_server");
 await client.callTool({ name: "search", arguments: { q: "bicycles" } });`],
   ["HTTP", (base) => `curl ${base}api/ingest \\
@@ -58,7 +58,11 @@ export function Onboarding(): JSX.Element {
   const loadSample = async (): Promise<void> => {
     problem.value = null;
     try {
-      await app.api.post("ingest", sampleEvents(app.now()));
+      // It is a file beside the page: most readers never need it.
+      const answer = await fetch(new URL("sample.json", location.href));
+      if (!answer.ok) throw new Error(`the sample can't be read: ${answer.status}`);
+      const now = app.now();
+      await app.api.post("ingest", sampleEvents((await answer.json()) as Sample, now, `sample-${now}`));
     } catch (failure) {
       problem.value = messageOf(failure);
     }
@@ -69,7 +73,7 @@ export function Onboarding(): JSX.Element {
       <p>Runs appear here as soon as they start. How do you want to send them?</p>
       <div class="switch ways" role="group" aria-label="Way to send">{WAYS.map(([name], index) => <button key={name} type="button" aria-pressed={chosen.value === index} onClick={() => (chosen.value = index)}>{name}</button>)}</div>
       <div class="code"><CopyButton label="Copy the code" text={() => code} /><pre tabIndex={0}>{code}</pre></div>
-      <p><button type="button" onClick={() => void loadSample()}>Load a sample</button> <span class="quiet">three small runs, to look around; delete them like any other</span></p>
+      <p><button type="button" onClick={() => void loadSample()}>Load a sample</button> <span class="quiet">five runs of an agent, to look around; delete them like any other</span></p>
       {problem.value !== null && <p class="bad" role="alert">{problem.value}</p>}
     </div>
   );

@@ -89,7 +89,7 @@ else {
 
   test("demo records its runs there", () =>
     inSchema(async (trace) => {
-      assert.match((await trace("demo", "--check")).out, /^seeded demo run demo-\w+ into postgres /);
+      assert.match((await trace("demo", "--check")).out, /^seeded demo runs demo-\w+-1 to demo-\w+-5 into postgres /);
       assert.match((await trace("runs", "--json")).out, /"run_id":"demo-/);
     }));
 }

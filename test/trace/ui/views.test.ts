@@ -234,8 +234,9 @@ test("an empty service shows ways to send, and a sample that can be loaded", () 
   await page.getByRole("button", { name: "Copy the code" }).click();
   assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /curl http/);
   await page.getByRole("button", { name: "Load a sample" }).click();
-  await page.locator(".run-row").nth(2).waitFor();
-  assert.equal(await page.locator(".run-row", { hasText: "film_expert" }).count(), 3);
+  await page.locator(".run-row").nth(4).waitFor();
+  assert.equal(await page.locator(".run-row", { hasText: "film_expert" }).count(), 4);
+  await page.locator(".run-row", { hasText: "nightly_report" }).locator(".status-running").waitFor();
   await finish(watched);
 }));
 
