@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -140,4 +142,6 @@ def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
 def run_program(text: str, movies: Path, **options: object) -> subprocess.Popen[str]:
     """A Python program that imports the package of the quickstart."""
     environment = {**os.environ, "PYTHONPATH": str(movies / "python"), "FAKE_SERVER": str(FAKE_SERVER)}
-    return subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options)  # type: ignore[call-overload, no-any-return]
+    # A job in the background ignores Ctrl-C, and so does what it starts; Python would take that over.
+    hears_ctrl_c = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=hears_ctrl_c, **options)  # type: ignore[call-overload, no-any-return]

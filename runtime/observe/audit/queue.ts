@@ -105,7 +105,9 @@ class Queue implements AuditQueue {
     if (this.#delivering !== null || this.#waiting.length === 0) return;
     this.#delivering = this.#attempt().finally(() => {
       this.#delivering = null;
-      if (this.#waiting.length > 0 && !this.#closing) this.#later(this.#outage === null ? 0 : this.#retryMs);
+      if (this.#waiting.length === 0 || this.#closing) return;
+      if (this.#outage !== null) this.#later(this.#retryMs);
+      else this.#later(this.#waiting.length < BATCH_EVENTS ? GATHER_MS : 0);
     });
   }
 
