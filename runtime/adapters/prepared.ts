@@ -36,9 +36,11 @@ const VECTOR = 0;
 const TEXT = 1;
 const LIMIT = 2;
 const OFFSET = 3;
-const FIRST = 4;
 
 const hole = (index: number): Hole => new Hole(index, "other");
+
+/** The place of each of these values. */
+type Places<T> = { readonly [K in keyof T]: Hole };
 
 /** The templates of one collection, as its schema is known. */
 export class PreparedReads {
@@ -56,7 +58,7 @@ export class PreparedReads {
   search<N>(request: SearchRequest, variant: string, compile: (shape: SearchShape) => N, isShown = false): N {
     const { filter, vector, text, limit, embeddedBy: _made, ...rest } = request;
     const shown = isShown && vector !== null ? new Shown(`<vector of ${vector.length}>`) : vector;
-    const given = [shown, text, limit, null];
+    const given = [shown, text, limit];
     return this.#query(`search ${variant} ${vector === null ? "" : "v"}${text === null ? "" : "t"}`, rest, filter, given, (shape) =>
       compile({ ...rest, filter: shape, vector: vector === null ? null : hole(VECTOR), text: text === null ? null : hole(TEXT), limit: hole(LIMIT) }));
   }
@@ -68,15 +70,23 @@ export class PreparedReads {
 
   /** The native query of a count. */
   count<N>({ filter, ...rest }: CountRequest, variant: string, compile: (shape: CountShape) => N): N {
-    return this.#query(`count ${variant}`, rest, filter, [null, null, null, null], (shape) => compile({ ...rest, filter: shape }));
+    return this.#query(`count ${variant}`, rest, filter, [], (shape) => compile({ ...rest, filter: shape }));
   }
 
-  #query<N>(variant: string, rest: object, filter: SearchRequest["filter"], given: readonly unknown[], compile: (shape: Shape | null) => N): N {
+  /**
+   * The native query of one step, for a store that reads in several.
+   * @param values What the call gives beside the values of the filter; `compile` gets their places, in the same order.
+   */
+  step<const T extends readonly unknown[], N>(variant: string, filter: SearchRequest["filter"], values: T, compile: (shape: Shape | null, places: Places<T>) => N): N {
+    return this.#query(`step ${variant}`, null, filter, values, (shape) => compile(shape, values.map((_, index) => hole(index)) as unknown as Places<T>));
+  }
+
+  #query<N>(variant: string, rest: object | null, filter: SearchRequest["filter"], given: readonly unknown[], compile: (shape: Shape | null) => N): N {
     const split = splitFilter(filter);
-    const key = `${variant} ${JSON.stringify(rest)} ${split.key}`;
+    const key = `${variant} ${rest === null ? "" : JSON.stringify(rest)} ${split.key}`;
     let template = this.#templates.get(key);
     if (template === undefined) {
-      template = templateOf(compile(split.shape(FIRST)));
+      template = templateOf(compile(split.shape(given.length)));
       this.compiled += 1;
       if (split.isReusable) this.#keep(key, template);
     }

@@ -32,6 +32,13 @@ export interface SplitFilter {
 const MAX_HOLES = 256;
 /** Most words of a text_match that has a hole. */
 const MAX_WORDS = 16;
+/** Longest pattern of `like` that is a hole, in bytes. */
+const MAX_PATTERN_BYTES = 128;
+
+/** Whether a pattern of `like` is so long that a store may match it in another way: it is never a hole. */
+export function isLongPattern(pattern: string): boolean {
+  return Buffer.byteLength(pattern) > MAX_PATTERN_BYTES;
+}
 
 /** A filter's shape and values. */
 export function splitFilter(filter: Filter | null): SplitFilter {
@@ -110,6 +117,7 @@ function kindOf(value: Scalar, { op }: Condition): Kind | null {
     const words = new Set(wordsOf(value)).size;
     return words === 0 || words > MAX_WORDS ? null : { kind: "text", code: `w${words}`, words };
   }
+  if (op === "like" && isLongPattern(value)) return null;
   if (isDigits(value)) return KINDS.digits;
   // Ids may be whole numbers of 64 bits.
   return isUuid(value) ? KINDS.uuid : /^-?\d{16,}$/.test(value) ? null : KINDS.text;

@@ -54,6 +54,11 @@ export function canonicalInstant(text: string): string | null {
   return key === null ? null : `${key}Z`;
 }
 
+/** The key of a text that `canonicalInstant` returned. */
+export function keyOfCanonical(canonical: string): string {
+  return canonical.slice(0, -1);
+}
+
 /**
  * The canonical form without its `Z`: as texts these sort as the instants do (`…:00` before `…:00.25` before `…:01`),
  * whatever number of digits they have.

@@ -13,6 +13,8 @@ import type { ColumnKind } from "../../runtime/adapters/pgvector/table.js";
 import { PreparedReads } from "../../runtime/adapters/prepared.js";
 import { compileFilter as qdrant } from "../../runtime/adapters/qdrant/filter.js";
 import { type Shape, splitFilter } from "../../runtime/adapters/shape.js";
+import { compileFilter as sqlite } from "../../runtime/adapters/sqlite/filter.js";
+import { instantPath, listIndexPath } from "../../runtime/adapters/sqlite/layout.js";
 import { compileFilter as weaviate } from "../../runtime/adapters/weaviate/filter.js";
 import { propertiesOf } from "../../runtime/adapters/weaviate/properties.js";
 import { suite } from "../lib/suite.js";
@@ -23,11 +25,13 @@ const search = (filter: Filter | null, rest: Partial<SearchRequest> = {}): Searc
 
 const FIELDS: Fields = { id: "pk", idKind: "integer", others: "dynamic", declared: new Map([["kind", { kind: "text", nullable: true }], ["size", { kind: "integer", nullable: false }], ["tags", { kind: "list", nullable: false }]]) };
 const COLUMNS = new Map<string, ColumnKind>([["kind", "text"], ["size", "integer"], ["tags", "json"], ["absent", "uuid"], ["rowid", "instant"]]);
+const PATHS = new Set(["kind", "size", "size[]", "tags", "tags[]", listIndexPath("tags"), instantPath("rowid")]);
 const PROPERTIES = propertiesOf([{ name: "kind", dataType: "text", tokenization: "field" }, { name: "size", dataType: "int" }, { name: "rowid", dataType: "date" }, { name: "tags", dataType: "text[]" }, { name: "absent", dataType: "number" }]);
 
 /** Each store's compiler, also for collections whose declared types decide how a value is written. */
 const COMPILERS: { readonly [name: string]: (filter: Shape) => unknown } = {
-  ...Object.fromEntries(Object.values(DESCRIPTORS).filter(({ name }) => name !== "sqlite").map(({ name, compileFilter }) => [name, compileFilter as (filter: Shape) => unknown])),
+  ...Object.fromEntries(Object.values(DESCRIPTORS).map(({ name, compileFilter }) => [name, compileFilter as (filter: Shape) => unknown])),
+  "sqlite, known columns": (filter) => sqlite(filter, { name: "things", paths: PATHS }),
   "qdrant, wide": (filter) => qdrant(filter, "wide"),
   "milvus, declared": (filter) => milvus(filter, FIELDS),
   "pgvector, declared": (filter) => pgvector(filter, { idColumn: "id", idKind: "integer", columns: COLUMNS, others: "payload", payloadIndex: true, first: 2 }),
@@ -47,7 +51,7 @@ function outcome(compile: () => unknown): unknown {
 /** As it travels: a whole number of JSON has one spelling. */
 const plain = (native: unknown): unknown => JSON.parse(JSON.stringify({ native }));
 
-const texts = fc.constantFrom("a", "it's", "", "\\", "x'; --", "7", "-12", "00000000-0000-4000-8000-00000000000a", "2024-01-02", "100%", "a b c", "$and", "__proto__", "]", "\u0000", "\ud800", " a", "0000-01-01");
+const texts = fc.constantFrom("a", "it's", "", "\\", "x'; --", "7", "-12", "00000000-0000-4000-8000-00000000000a", "2024-01-02", "100%", "a b c", "$and", "__proto__", "]", "\u0000", "\ud800", " a", "0000-01-01", "ab%".repeat(50), "é_".repeat(50));
 const numbers = fc.constantFrom(0, -0, 1, -3, 2.5, -2.5, 1e21, 2 ** 53, 5e-324, 9007199254740991);
 
 /** A filter with the same conditions and other values of the same kinds: most often of the same shape. */

@@ -78,7 +78,7 @@ function searchFully(file: string, { vector, filter, limit }: SearchRequest): re
   const db = new Database(file, { readonly: true });
   sqliteVec.load(db);
   try {
-    const where = filter === null ? { sql: "1", params: [] } : compileFilter(filter, { collection: "things", paths: null });
+    const where = filter === null ? { sql: "1", params: [] } : compileFilter(filter, { name: "things", paths: null });
     const sql = `SELECT v."@id" AS id, ifnull(1 - vec_distance_cosine(v."vector", ?), 0) AS score FROM "things/fields" f JOIN "things/vectors" v ON v."@row" = f."@row" WHERE ${where.sql.replaceAll(/f\."\w+\[\]" IS NOT NULL AND/g, "0 AND").replaceAll(/f\."\w+\[\]"/g, "NULL")} ORDER BY score DESC, id LIMIT ?`;
     const rows = db.prepare(sql).all(Buffer.from(Float32Array.from(vector ?? []).buffer), ...where.params, limit) as { id: string; score: number }[];
     return rows.map(({ id, score }) => ({ id, score: Math.round(score * 1e6) / 1e6 }));

@@ -8,6 +8,9 @@ import type { SearchRequest } from "../../runtime/adapters/adapter.js";
 import { compileFilter } from "../../runtime/adapters/sqlite/filter.js";
 import { sqliteError } from "../../runtime/adapters/sqlite/errors.js";
 import { adapter as sqlite } from "../../runtime/adapters/sqlite/index.js";
+import type { ListRequest } from "../../runtime/adapters/sqlite/queries.js";
+import { listSql } from "../../runtime/adapters/sqlite/reads.js";
+import { Session } from "../../runtime/adapters/sqlite/session.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { suite } from "../lib/suite.js";
 import { DIMS, fill, MODEL, never, record, scratch, storeOf } from "./store.js";
@@ -131,10 +134,33 @@ test("a path that no record has is missing everywhere", async () => {
 
 test("values go into parameters, the shape of the filter into the text", () => {
   const filter: Filter = { and: [{ path: "genre", op: "in", value: ["a", true] }, { or: [{ path: "profile.Region", op: "gte", value: "x" }, { path: "id", op: "eq", value: 7 }] }] };
-  const { sql, params } = compileFilter(filter, { collection: "movies", paths: null });
+  const { sql, params } = compileFilter(filter, { name: "movies", paths: null });
   assert.ok(sql.includes(`f."profile.^region" >= ? AND f."profile.^region" < x''`));
   assert.ok(sql.includes(`f."@id" = ?`));
   assert.deepEqual(params, ["a", `["a",true]`, "x", "7"]);
+});
+
+test("a read is compiled once for calls that differ in values alone, and the open store explains what it runs", async () => {
+  const store = await storeOf(folder, [record("1", { kind: "a", size: 1 }), record("2", { kind: "b", size: 2 })], "compiled");
+  const session = await Session.open({ file: join(folder, "store.db"), name: "store.db", load: "" });
+  const collection = session.collections.get("compiled");
+  const read = (kind: string): ListRequest => ({ fetch: { collection: "compiled", filter: { and: [{ path: "kind", op: "eq", value: kind }, { path: "absent", op: "ne", value: kind }] }, limit: 3, offset: 0, fields: null } });
+  const statements = ["a", "b", "c"].map((kind) => listSql(session, read(kind)));
+  assert.equal(collection.reads.compiled, 1);
+  assert.deepEqual(new Set(statements.map(({ sql }) => sql)).size, 1);
+  assert.deepEqual(statements.map(({ params }) => params), ["a", "b", "c"].map((kind) => [kind, kind, 3, 0]));
+  await store.count("compiled", null, never);
+  assert.deepEqual(store.explain?.(read("b")), statements[1], "with the columns that the file has");
+  assert.match(String(statements[1]?.sql), /\(NULL IS NOT \?\)/);
+  session.close();
+  await store.close();
+});
+
+test("explain of a hybrid search has the number of candidates that both rankings give", () => {
+  const request = searchOf("two words", { mode: "hybrid", limit: 3 });
+  const { dense, words } = sqlite.explain({ search: request }, {}) as { readonly [half: string]: { readonly params: readonly unknown[] } };
+  assert.deepEqual(dense?.params, ["<vector of 256>", 100]);
+  assert.deepEqual(words?.params, [`{text} : ("two" OR "words")`, 100]);
 });
 
 test("explain shows the statement that search runs, without the vector", () => {

@@ -188,7 +188,7 @@ test("comparisons of equality, order, sets, null and lists read an index", async
   const db = new Database(join(folder, "store.db"), { readonly: true });
   prepareConnection(db);
   for (const condition of conditions) {
-    const { sql, params } = compileFilter(condition, { collection: "things", paths: known });
+    const { sql, params } = compileFilter(condition, { name: "things", paths: known });
     const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT count(*) FROM "things/fields" f WHERE ${sql}`).all(...params) as { detail: string }[];
     const details = plan.map(({ detail }) => detail).join("; ");
     assert.match(details, /SEARCH f USING/, `${JSON.stringify(condition)}: ${details}`);
@@ -208,7 +208,7 @@ test("a list under a guard and a parameter reads one index, in its own order", a
   const { folder, remove } = scratch();
   await fill(folder, Array.from({ length: 500 }, (_, n) => record(String(n), { owner: `o${n % 5}`, kind: `k${n % 10}` })), "things", [["owner"], ["owner", "kind"]]);
   const db = new Database(join(folder, "store.db"), { readonly: true });
-  const { sql, params } = compileFilter({ and: [{ path: "owner", op: "eq", value: "o1" }, { path: "kind", op: "eq", value: "k1" }] }, { collection: "things", paths: new Set(["owner", "kind"]) });
+  const { sql, params } = compileFilter({ and: [{ path: "owner", op: "eq", value: "o1" }, { path: "kind", op: "eq", value: "k1" }] }, { name: "things", paths: new Set(["owner", "kind"]) });
   const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT f."@row" FROM "things/fields" f WHERE ${sql} ORDER BY f."@id" LIMIT 10`).all(...params) as { detail: string }[];
   assert.deepEqual(plan.map(({ detail }) => detail), [`SEARCH f USING COVERING INDEX things/fields:owner,kind,@id (owner=? AND kind=?)`]);
   db.close();

@@ -1,6 +1,7 @@
 /** The collections of a file; read again when another process has changed the file's tables. */
 import { BackendError } from "../../abi/errors.js";
 import type { CollectionInfo, FieldInfo } from "../adapter.js";
+import { PreparedReads } from "../prepared.js";
 import type { Statements } from "./database.js";
 import { type FoundIndex, readIndexes } from "./indexes.js";
 import { COLLECTIONS_TABLE, columnName, escapeName, instantPath, isListIndexPath, isListPath, isRecordPath, listIndexPath, pathOfColumn, SPACES_TABLE, tableName } from "./layout.js";
@@ -12,6 +13,8 @@ export interface Collection {
   readonly embeddedBy: string;
   readonly dims: number;
   readonly paths: ReadonlySet<string>;
+  /** What was compiled for its columns. */
+  readonly reads: PreparedReads;
   /** Whether the file has a table for codes of its vectors; it may be empty. */
   readonly hasCodes: boolean;
 }
@@ -48,9 +51,14 @@ export class Collections {
     if (known !== undefined) return known;
     const row = this.#statements.get(`SELECT "embedded_by" AS embeddedBy, "dims" FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).get(name) as { embeddedBy: string; dims: number } | undefined;
     if (row === undefined) return null;
-    const collection: Collection = { name, ...row, paths: this.#paths(name), hasCodes: this.#hasTable(escapeName(name, "codes")) };
+    const collection: Collection = { name, ...row, paths: this.#paths(name), reads: new PreparedReads(), hasCodes: this.#hasTable(escapeName(name, "codes")) };
     this.#known.set(name, collection);
     return collection;
+  }
+
+  /** As it was read last, without a look at the file; `null` for one that nobody has read. */
+  readBefore(name: string): Collection | null {
+    return this.#known.get(name) ?? null;
   }
 
   #space(name: string): { readonly space?: string } {

@@ -8,8 +8,8 @@ import type { Collection } from "./catalog.js";
 import type { Blocks } from "./code-set.js";
 import { BLOCK_ROWS, type CodedQuery } from "./codes.js";
 import { type Candidate, scanCodes } from "./nearest.js";
+import { denseStatement, type Rows, rowsStatement } from "./queries.js";
 import type { Session } from "./session.js";
-import { denseSql, rowsSql, type SelectedRows } from "./sql.js";
 
 /** Vector components compared in one statement. Between two statements cancellation is checked. */
 const SLICE_COMPONENTS = 32_768 * 256;
@@ -36,7 +36,7 @@ export interface Comparison {
   readonly session: Session;
   readonly collection: Collection;
   readonly vector: Float32Array;
-  readonly filter: Filter | SelectedRows | null;
+  readonly filter: Filter | Rows | null;
   /** The last row of the collection. */
   readonly last: number;
   /** How many rows it has to find. */
@@ -66,7 +66,7 @@ export async function compareByCodes(comparison: Comparison, query: CodedQuery, 
 /** The rows that the filter selects, ascending; `null` for all. */
 function selectRows({ session, collection, filter }: Comparison): Int32Array | null {
   if (filter === null) return null;
-  const rows = "rows" in filter ? filter.rows : session.next(() => session.json(rowsSql(collection.name, filter, collection.paths)) as readonly number[]);
+  const rows = "rows" in filter ? filter.rows : session.next(() => session.json(rowsStatement(collection, filter)) as readonly number[]);
   return Int32Array.from(rows).sort();
 }
 
@@ -78,7 +78,7 @@ async function compareRange(comparison: Comparison, first: number, last: number)
   for (let from = first; from < last; from += size) {
     const slice = { from, to: Math.min(last, from + size) };
     const within = filter !== null && "rows" in filter ? { rows: Array.from(filter.rows).filter((row) => row > slice.from && row <= slice.to) } : filter;
-    best = mergeBest(best, session.next(() => session.all(denseSql(collection.name, vector, within, keep, collection.paths, slice)) as Found[]), keep);
+    best = mergeBest(best, session.next(() => session.all(denseStatement(collection, vector, within, keep, slice)) as Found[]), keep);
     await pause(comparison);
   }
   return best;
@@ -92,7 +92,7 @@ async function compareRows(comparison: Comparison, candidates: readonly Candidat
     const worst = best.length < keep ? Number.NEGATIVE_INFINITY : (best.at(-1)?.score ?? Number.NEGATIVE_INFINITY);
     if ((candidates[from]?.high ?? 0) < worst) break;
     const rows = candidates.slice(from, from + count).map(({ row }) => row);
-    best = mergeBest(best, session.next(() => session.all(denseSql(collection.name, vector, { rows }, keep, collection.paths)) as Found[]), keep);
+    best = mergeBest(best, session.next(() => session.all(denseStatement(collection, vector, { rows }, keep)) as Found[]), keep);
     await pause(comparison);
   }
   return best;

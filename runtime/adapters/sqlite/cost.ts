@@ -5,8 +5,9 @@
 import type { ReadCost, ReadRequest } from "../adapter.js";
 import { type FoundIndex, readIndexes } from "./indexes.js";
 import { escapeName, isListPath } from "./layout.js";
+import { countStatement, listStatement } from "./queries.js";
 import type { Session } from "./session.js";
-import { countSql, fetchSql, type Statement } from "./sql.js";
+import type { Statement } from "./sql.js";
 
 /** One use of the rows: by an index, or without. */
 interface Access {
@@ -17,20 +18,20 @@ interface Access {
 /** The cost of a read; the caller has opened the transaction. @throws BackendError not_found */
 export function costOf(session: Session, request: ReadRequest): ReadCost {
   const { collection: name, filter } = "search" in request ? request.search : "fetch" in request ? request.fetch : request.count;
-  const { paths } = session.collections.get(name);
-  const rows = countOf(session, countSql(name, null, paths));
+  const known = session.collections.get(name);
+  const rows = countOf(session, countStatement(known, null));
   // A search compares the vectors of the rows that pass: its filter runs as that of a count.
-  const statement = "fetch" in request ? fetchSql(request.fetch, paths) : countSql(name, filter, paths);
+  const statement = "fetch" in request ? listStatement(known, request) : countStatement(known, filter);
   const plan = session.all({ sql: `EXPLAIN QUERY PLAN ${statement.sql}`, params: statement.params }) as { detail: string }[];
   const details = plan.map(({ detail }) => detail);
   const found = readIndexes((sql, params) => session.all({ sql, params }) as unknown[], name);
   const accesses = filter === null ? [{ index: null, rows }] : accessesOf(session, name, details, found, rows);
-  const known = accesses.map((access) => access.rows);
-  const matching = countOf(session, countSql(name, filter, paths));
+  const examined = accesses.map((access) => access.rows);
+  const matching = countOf(session, countStatement(known, filter));
   return {
     rows, matching,
     // No fewer rows are looked at than pass: the estimate is an average over all values.
-    examined: known.includes(null) ? null : Math.min(rows, known.reduce<number>((sum, one) => sum + (one ?? 0), 0)),
+    examined: examined.includes(null) ? null : Math.min(rows, examined.reduce<number>((sum, one) => sum + (one ?? 0), 0)),
     index: accesses.some(({ index }) => index === null) ? null : [...new Set(accesses.map(({ index }) => index))].join(" or "),
     plan: details,
   };

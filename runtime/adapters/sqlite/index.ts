@@ -5,17 +5,20 @@
 import { resolve } from "node:path";
 import { BackendError } from "../../abi/errors.js";
 import type { Row } from "../../abi/filter.js";
+import type { Json } from "../../abi/plan.js";
 import type { Adapter, AdapterModule, Page, PageRequest, ReadCost, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { countedPage, offsetOf } from "../page.js";
+import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { costOf } from "./cost.js";
 import { loadCommand, type Place } from "./database.js";
 import { Lists } from "./lists.js";
-import { statementOf, type StoredRecord } from "./reads.js";
+import { explainOn, type Known } from "./queries.js";
+import type { StoredRecord } from "./reads.js";
 import { type Hit, isLarge, searchAtOnce, searchInSteps } from "./search.js";
 import { SearchPool } from "./search-pool.js";
 import { Session, SnapshotPool } from "./session.js";
-import { denseSql, type Statement, vectorsSql, wordsSql } from "./sql.js";
+import { vectorsSql } from "./sql.js";
 
 class SqliteAdapter implements Adapter {
   /** For work that one turn of the event loop does. */
@@ -85,6 +88,11 @@ class SqliteAdapter implements Adapter {
     return (await this.fetch({ collection, filter: null, limit: n, offset: 0, fields: null }, signal)).rows;
   }
 
+  explain(request: ReadRequest): Json {
+    const known = assumed(request);
+    return explainOn(request, this.#main.collections.readBefore(known.name) ?? known);
+  }
+
   cost(request: ReadRequest, signal: AbortSignal): Promise<ReadCost> {
     return this.#main.run(signal, () => costOf(this.#main, request));
   }
@@ -113,9 +121,10 @@ function toRow(record: string, id: string): Row {
   return row;
 }
 
-/** Vectors are shown by their length only. */
-function shown({ sql, params }: Statement): { readonly sql: string; readonly params: readonly (string | number)[] } {
-  return { sql, params: params.map((param) => (param instanceof Float32Array ? `<vector of ${param.length}>` : param)) };
+/** Columns that no file has named yet: every path may be one. */
+function assumed(request: ReadRequest): Known {
+  const { collection } = "search" in request ? request.search : "fetch" in request ? request.fetch : request.count;
+  return { name: collection, paths: null, reads: new PreparedReads() };
 }
 
 export const adapter: AdapterModule = {
@@ -126,12 +135,5 @@ export const adapter: AdapterModule = {
     const place = { file: resolve(base, path), name: path, load: loadCommand(from) };
     return new SqliteAdapter(await Session.open(place), place);
   },
-  explain(request) {
-    if (!("search" in request)) return shown(statementOf(request, null));
-    const { collection, vector, text, mode, filter, limit } = request.search;
-    const dense = vector === null ? null : shown(denseSql(collection, vector, filter, limit, null));
-    if (mode === "dense" || text === null) return dense;
-    const words = wordsSql(collection, text, filter, limit, null);
-    return { dense, words: words === null ? null : shown(words) };
-  },
+  explain: (request) => explainOn(request, assumed(request)),
 };

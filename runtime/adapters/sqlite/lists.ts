@@ -4,7 +4,8 @@
  * index answers, and is ended there when its time is over.
  */
 import { performance } from "node:perf_hooks";
-import { type ListAnswer, type ListRequest, listSql, readList } from "./reads.js";
+import type { ListRequest } from "./queries.js";
+import { type ListAnswer, listSql, readList } from "./reads.js";
 import type { SearchPool } from "./search-pool.js";
 import type { Session } from "./session.js";
 import type { Statement } from "./sql.js";

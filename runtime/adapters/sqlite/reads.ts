@@ -1,10 +1,7 @@
 /** Lists and counts over one session, on the event loop or in a thread: one statement each. */
-import type { ReadRequest } from "../adapter.js";
+import { type ListRequest, listStatement } from "./queries.js";
 import type { Session } from "./session.js";
-import { countSql, fetchSql, type Paths, type Statement } from "./sql.js";
-
-/** A read without a vector. */
-export type ListRequest = Exclude<ReadRequest, { readonly search: unknown }>;
+import type { Statement } from "./sql.js";
 
 /** A record whose JSON is parsed by the caller, because text is the cheapest to pass between threads. */
 export interface StoredRecord {
@@ -18,12 +15,7 @@ export type ListAnswer = readonly StoredRecord[] | readonly [{ readonly n: numbe
 /** The statement of a read, for the collection as it is now. @throws BackendError not_found */
 export function listSql(session: Session, request: ListRequest): Statement {
   const { collection } = "fetch" in request ? request.fetch : request.count;
-  return statementOf(request, session.collections.get(collection).paths);
-}
-
-/** The statement over columns as far as they are known. */
-export function statementOf(request: ListRequest, paths: Paths): Statement {
-  return "fetch" in request ? fetchSql(request.fetch, paths) : countSql(request.count.collection, request.count.filter, paths);
+  return listStatement(session.collections.get(collection), request);
 }
 
 /** Runs a read; the caller has opened the transaction. */

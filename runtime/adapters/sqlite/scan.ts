@@ -5,17 +5,17 @@
 import type { Filter } from "../../abi/filter.js";
 import { inTurns, type Turns } from "../../base/turns.js";
 import type { Collection } from "./catalog.js";
+import { scanStatement } from "./queries.js";
 import type { Session } from "./session.js";
-import { scanSql } from "./sql.js";
 
 /** The rows of `collection` that pass the filter, in no particular order; `session` must be in a transaction and used by nobody else. */
 export function scanRows(session: Session, collection: Collection, filter: Filter, signal: AbortSignal, turns?: Turns): Promise<{ readonly rows: readonly number[] }> {
   return inTurns(scan(session, collection, filter), signal, turns);
 }
 
-function* scan(session: Session, { name, paths }: Collection, filter: Filter): Generator<void, { readonly rows: readonly number[] }> {
+function* scan(session: Session, collection: Collection, filter: Filter): Generator<void, { readonly rows: readonly number[] }> {
   const rows: number[] = [];
-  const records = session.each<{ readonly row: number; readonly hit: number | null }>(scanSql(name, filter, paths));
+  const records = session.each<{ readonly row: number; readonly hit: number | null }>(scanStatement(collection, filter));
   try {
     for (let next = session.next(() => records.next()); next.done !== true; next = session.next(() => records.next())) {
       if (next.value.hit === 1) rows.push(next.value.row);

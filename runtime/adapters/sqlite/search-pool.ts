@@ -7,7 +7,7 @@ import { type CodeSet, MAX_THREADS } from "./code-set.js";
 import { CodeSets } from "./code-sets.js";
 import type { Place } from "./database.js";
 import { Pool } from "./pool.js";
-import type { ListRequest } from "./reads.js";
+import type { ListRequest } from "./queries.js";
 import type { Hit } from "./search.js";
 import type { Answer, BuildAnswer, Failure, SearchAnswer, SearchThreadData, TimedList } from "./search-thread.js";
 

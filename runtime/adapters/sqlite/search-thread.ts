@@ -12,7 +12,8 @@ import type { Collection } from "./catalog.js";
 import { type Blocks, buildSet, type CodeSet, readStamp, residentBlocks, setBytes, streamedBlocks } from "./code-set.js";
 import type { Place } from "./database.js";
 import { createKernel, type Kernel } from "./kernel.js";
-import { type ListAnswer, type ListRequest, listSql, readList } from "./reads.js";
+import type { ListRequest } from "./queries.js";
+import { type ListAnswer, listSql, readList } from "./reads.js";
 import { type Hit, searchInSteps } from "./search.js";
 import { Session } from "./session.js";
 

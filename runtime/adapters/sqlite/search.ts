@@ -13,14 +13,12 @@ import { byScore, compareByCodes, compareFully, type Comparison, type Found } fr
 import { comparesTexts } from "./filter.js";
 import { tableName } from "./layout.js";
 import { scanRows } from "./scan.js";
+import { denseStatement, keepOf, type Rows, wordsStatement } from "./queries.js";
 import type { Session } from "./session.js";
-import { denseSql, recordsSql, type SelectedRows, wordsSql } from "./sql.js";
+import { recordsSql } from "./sql.js";
 
 /** Constant of reciprocal rank fusion, as in the paper and most stores. */
 const RRF_K = 60;
-
-/** Smallest number of candidates that each half of a hybrid search gives. */
-const MIN_CANDIDATES = 100;
 
 /** A found record; its JSON is parsed by the caller, because text is the cheapest to pass between threads. */
 export interface Hit {
@@ -30,7 +28,7 @@ export interface Hit {
 }
 
 /** A search whose filter may be evaluated already. */
-type Selection = Omit<SearchRequest, "filter"> & { readonly filter: Filter | SelectedRows | null };
+type Selection = Omit<SearchRequest, "filter"> & { readonly filter: Filter | Rows | null };
 
 /** The search in one statement; `null` when the collection is too large for that, or the filter reads texts. */
 export function searchAtOnce(session: Session, request: SearchRequest): readonly Hit[] | null {
@@ -85,33 +83,23 @@ function lastRow({ statements }: Session, { name }: Collection): number {
 }
 
 /** The ranking by vector in one statement. */
-function dense(session: Session, { vector, filter, ...request }: Selection, { name, paths }: Collection): readonly Found[] {
-  return vector === null ? [] : (session.all(denseSql(name, vector, filter, keepOf(request), paths)) as Found[]);
-}
-
-/** How many records the ranking by vector has to find. */
-function keepOf({ mode, limit }: Pick<SearchRequest, "mode" | "limit">): number {
-  return mode === "hybrid" ? candidatesFor(limit) : limit;
+function dense(session: Session, { vector, filter, ...request }: Selection, collection: Collection): readonly Found[] {
+  return vector === null ? [] : (session.all(denseStatement(collection, vector, filter, keepOf(request))) as Found[]);
 }
 
 /** The found records: those of the vector ranking, fused with the ranking by words in hybrid mode. */
-function rank(session: Session, request: Selection, { name, paths }: Collection, best: readonly Found[]): readonly Hit[] {
-  if (request.mode === "dense") return best.map((one) => readRecord(session, name, one));
-  const statement = request.text === null ? null : wordsSql(name, request.text, request.filter, candidatesFor(request.limit), paths);
+function rank(session: Session, request: Selection, collection: Collection, best: readonly Found[]): readonly Hit[] {
+  if (request.mode === "dense") return best.map((one) => readRecord(session, collection.name, one));
+  const statement = request.text === null ? null : wordsStatement(collection, request.text, request.filter, keepOf(request));
   const words = statement === null ? [] : (session.all(statement) as Found[]);
   const fused = fuse([[best, request.alpha], [words, 1 - request.alpha]]).slice(0, request.limit);
-  return fused.map((one) => readRecord(session, name, one));
+  return fused.map((one) => readRecord(session, collection.name, one));
 }
 
 function readRecord({ statements, load }: Session, collection: string, { row, id, score }: Found): Hit {
   const record = statements.get(recordsSql(collection)).pluck().get(row) as string | undefined;
   if (record === undefined) throw new BackendError("internal", "sqlite", `the collection is damaged: a record is missing; load it again: ${load} --replace`);
   return { id, score: roundScore(score), record };
-}
-
-/** How many candidates each half of a hybrid search gives. */
-function candidatesFor(limit: number): number {
-  return Math.max(MIN_CANDIDATES, 2 * limit);
 }
 
 /** Reciprocal rank fusion; a record that is first in every ranking scores 1. */
