@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface, type Interface } from "node:readline";
+import { WRITTEN_TOGETHER } from "../../generator/load/load.js";
 import { Writer } from "../../generator/load/writer.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { adapter } from "../../runtime/adapters/sqlite/index.js";
@@ -16,7 +17,6 @@ import { type CaseName, CASES, DIMS, fieldsOf, QUERIES, writeVectors } from "../
 import { readVectors } from "../peers/vector-peer.js";
 
 const ROUNDS = 3;
-const BATCH = 512;
 /** Comma-separated; a million rows need 10 GB of disk and some minutes. */
 const SIZES = (process.env["EMBEDDED_ROWS"] ?? "100000,1000000").split(",").map(Number);
 const NAMES = Object.keys(CASES) as CaseName[];
@@ -78,8 +78,8 @@ async function fill(file: string, vectors: string, size: number): Promise<Row> {
   const next = readVectors(vectors);
   const started = performance.now();
   const writer = await Writer.open({ file, collection: "things", embedding: { embeddedBy: "bench/bench", dims: DIMS, text: "" }, replace: false, indexes: [["tenant"], ["decile"], ["same"]] });
-  for (let from = 0; from < size; from += BATCH) {
-    writer.write(Array.from({ length: Math.min(BATCH, size - from) }, (_, index) => ({ id: `r${from + index}`, record: { ...fieldsOf(from + index) }, text: `thing ${from + index}`, vector: next() })));
+  for (let from = 0; from < size; from += WRITTEN_TOGETHER) {
+    writer.write(Array.from({ length: Math.min(WRITTEN_TOGETHER, size - from) }, (_, index) => ({ id: `r${from + index}`, record: { ...fieldsOf(from + index) }, text: `thing ${from + index}`, vector: next() })));
   }
   writer.finish();
   writer.close();

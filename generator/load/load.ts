@@ -2,7 +2,7 @@
 import type { Embedder } from "../../runtime/embed/embedder.js";
 import { convertRecord, type ConvertOptions, hasText, type LoadRecord } from "./convert.js";
 import type { SourceItem } from "./source.js";
-import type { Writer } from "./writer.js";
+import type { EmbeddedRecord, Writer } from "./writer.js";
 
 export interface LoadCounts {
   added: number;
@@ -19,18 +19,24 @@ export interface LoadResult extends Readonly<LoadCounts> {
 export interface LoadHooks {
   /** A record that is left out, and why. */
   readonly onBad: (place: string, problem: string) => void;
-  /** After each batch. */
-  readonly onBatch: (counts: Readonly<LoadCounts>) => void;
+  /** After each transaction. */
+  readonly onWritten: (counts: Readonly<LoadCounts>) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs: () => number;
 }
 
-/** Records embedded and written together. */
+/** Records embedded together. */
 const BATCH = 512;
+/** Records of one transaction: each waits for the disk, so few large ones are quicker. */
+export const WRITTEN_TOGETHER = 8 * BATCH;
+/** Milliseconds of embedding after which fewer are written: nobody pays twice for more than that when a load is killed. */
+const WRITE_AFTER_MS = 1_000;
 /** Records buffered until each path of `--text` was seen in one: a wrong name is found before anything is stored. */
 const KEPT_BACK = 4 * BATCH;
 
 /**
- * Loads every record that can be loaded. Stops between batches when `signal` aborts; what was written stays. Nothing
- * is written when `absent` is not empty and there are no more than 2,048 records.
+ * Loads every record that can be loaded. Stops between batches when `signal` aborts; what was embedded is written and
+ * stays. Nothing is written when `absent` is not empty and there are no more than 2,048 records.
  * @throws BackendError of the embedder, RangeError of the writer.
  */
 export async function loadRecords(
@@ -38,34 +44,72 @@ export async function loadRecords(
 ): Promise<LoadResult> {
   const counts: LoadCounts = { added: 0, updated: 0, unchanged: 0, bad: 0 };
   const unseen = new Set(options.textPaths ?? []);
+  const batches = new Batches(embedder, writer, hooks, counts, signal);
   let waiting: LoadRecord[] = [];
   let records = 0;
   const flush = async (): Promise<void> => {
-    for (let from = 0; from < waiting.length && !signal.aborted; from += BATCH) {
-      const batch = waiting.slice(from, from + BATCH);
-      const vectors = await embedder.embed(batch.map(({ text }) => text), signal);
-      const outcomes = writer.write(batch.map((record, index) => ({ ...record, vector: vectors[index] ?? new Float32Array() })));
-      for (const outcome of outcomes) counts[outcome]++;
-      hooks.onBatch(counts);
-    }
+    await batches.add(waiting);
     waiting = [];
   };
-  for await (const item of items) {
-    if (signal.aborted) break;
-    const record = tryConvert(item, options);
-    if (typeof record === "string") {
-      counts.bad++;
-      hooks.onBad(item.place, record);
-      continue;
+  try {
+    for await (const item of items) {
+      if (signal.aborted) break;
+      const record = tryConvert(item, options);
+      if (typeof record === "string") {
+        counts.bad++;
+        hooks.onBad(item.place, record);
+        continue;
+      }
+      records++;
+      for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
+      if (writer.isStored(record)) counts.unchanged++;
+      else waiting.push(record);
+      if (waiting.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
     }
-    records++;
-    for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
-    if (writer.isStored(record)) counts.unchanged++;
-    else waiting.push(record);
-    if (waiting.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
+    if (unseen.size === 0 || records >= KEPT_BACK) await flush();
+  } finally {
+    batches.write();
   }
-  if (unseen.size === 0 || records >= KEPT_BACK) await flush();
   return { ...counts, absent: records === 0 ? [] : [...unseen] };
+}
+
+/** Records on their way: embedded in batches, written in larger ones. */
+class Batches {
+  readonly #counts: LoadCounts;
+  #embedded: EmbeddedRecord[] = [];
+  /** When the last transaction ended. */
+  #writtenMs: number;
+
+  constructor(
+    private readonly embedder: Embedder,
+    private readonly writer: Writer,
+    private readonly hooks: LoadHooks,
+    counts: LoadCounts,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#counts = counts;
+    this.#writtenMs = hooks.nowMs();
+  }
+
+  async add(records: readonly LoadRecord[]): Promise<void> {
+    for (let from = 0; from < records.length && !this.signal.aborted; from += BATCH) {
+      const batch = records.slice(from, from + BATCH);
+      const vectors = await this.embedder.embed(batch.map(({ text }) => text), this.signal);
+      for (const [index, record] of batch.entries()) this.#embedded.push({ ...record, vector: vectors[index] ?? new Float32Array() });
+      if (this.#embedded.length >= WRITTEN_TOGETHER || this.hooks.nowMs() - this.#writtenMs >= WRITE_AFTER_MS) this.write();
+    }
+  }
+
+  /** Writes what is embedded. */
+  write(): void {
+    const records = this.#embedded;
+    this.#embedded = [];
+    if (records.length > 0) {
+      for (const outcome of this.writer.write(records)) this.#counts[outcome]++;
+      this.hooks.onWritten(this.#counts);
+    }
+    this.#writtenMs = this.hooks.nowMs();
+  }
 }
 
 /** The record, or what is wrong with it. */

@@ -45,6 +45,8 @@ export interface EmbeddedRecord extends LoadRecord {
 const MAX_PATHS = 1990;
 /** Larger than SQLite's default: a row with its vector stays on one page. */
 const PAGE_BYTES = 16_384;
+/** What one transaction changes stays in memory until it ends: others read the file as long, and each page is written once. */
+const CACHE_KB = 65_536;
 
 export type Outcome = "added" | "updated" | "unchanged";
 
@@ -83,6 +85,7 @@ export class Writer {
     try {
       db.pragma(`page_size = ${PAGE_BYTES}`);
       db.pragma("synchronous = NORMAL");
+      db.pragma(`cache_size = -${CACHE_KB}`);
       const target = options.replace ? `@replace ${options.collection}` : options.collection;
       const isNew = db.transaction(() => prepareFile(db, options, target)).immediate();
       return new Writer(db, options, target, isNew);
@@ -103,7 +106,13 @@ export class Writer {
     const write = this.#db.transaction(() => {
       const columns = records.map(({ record }) => columnsOf(record));
       this.#addColumns(new Set(columns.flatMap((one) => [...one.keys()])));
-      const outcomes = records.map((record, index) => this.#writeOne(record, columns[index] ?? new Map()));
+      const first = ((this.#statements.lastRow.get() as number | null) ?? 0) + 1;
+      let added = 0;
+      const outcomes = records.map((record, index) => {
+        const outcome = this.#writeOne(record, columns[index] ?? new Map(), first + added);
+        if (outcome === "added") added++;
+        return outcome;
+      });
       this.#codes.forget(this.#changed.splice(0));
       return outcomes;
     });
@@ -143,17 +152,22 @@ export class Writer {
     this.#db.close();
   }
 
-  #writeOne({ id, record, text, vector }: EmbeddedRecord, columns: ReadonlyMap<string, ColumnValue>): Outcome {
+  /** @param next The row of a record that is new. */
+  #writeOne({ id, record, text, vector }: EmbeddedRecord, columns: ReadonlyMap<string, ColumnValue>, next: number): Outcome {
     const statements = this.#statements;
-    const before = statements.findRow.get(id) as number | undefined;
-    if (before !== undefined) statements.deletes.forEach((statement) => statement.run(before));
-    const row = before ?? ((statements.lastRow.get() as number | null) ?? 0) + 1;
+    const values = this.#columns.map((path) => columns.get(path) ?? null);
+    // Most records of a load are new: that is known when the insert has been tried, without a look before it.
+    const isNew = statements.addFields.run(next, id, ...values).changes === 1;
+    const row = isNew ? next : (statements.findRow.get(id) as number);
+    if (!isNew) {
+      for (const statement of statements.deletes) statement.run(row);
+      statements.addFields.run(row, id, ...values);
+    }
     this.#changed.push(row);
-    statements.insertFields.run(row, id, ...this.#columns.map((path) => columns.get(path) ?? null));
     statements.insertVector.run(row, id, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength));
     statements.insertText.run(row, ...wordsOfRecord(text, columns));
     statements.insertRecord.run(row, JSON.stringify(record));
-    return before === undefined ? "added" : "updated";
+    return isNew ? "added" : "updated";
   }
 
   #addColumns(paths: ReadonlySet<string>): void {
@@ -195,7 +209,8 @@ function prepareStatements(db: Database.Database, collection: string, columns: n
       ...(["fields", "vectors", "records"] as const).map((part) => prepare(`DELETE FROM ${table(part)} WHERE "@row" = ?`)),
       prepare(`DELETE FROM ${table("text")} WHERE rowid = ?`),
     ],
-    insertFields: prepare(`INSERT INTO ${table("fields")} VALUES (?, ?${", ?".repeat(columns)})`),
+    /** Changes nothing where the id is there already. */
+    addFields: prepare(`INSERT OR IGNORE INTO ${table("fields")} VALUES (?, ?${", ?".repeat(columns)})`),
     insertVector: prepare(`INSERT INTO ${table("vectors")} VALUES (?, ?, ?)`),
     insertText: prepare(`INSERT INTO ${table("text")}(rowid, "text", "more") VALUES (?, ?, ?)`),
     insertRecord: prepare(`INSERT INTO ${table("records")} VALUES (?, ?)`),

@@ -140,7 +140,8 @@ async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<nu
     const problems = problemPrinter(shownSource(wanted), progress.clear, io);
     const result = await loadRecords(readRecords(decode(bytes.chunks), formatOf(wanted.source)), convertOptions(wanted, target), embedder, writer, {
       onBad: problems.add,
-      onBatch: (sofar) => progress.update(sofar.added + sofar.updated + sofar.unchanged, bytes.read(), size),
+      nowMs: () => io.host.monotonic(),
+      onWritten: (sofar) => progress.update(sofar.added + sofar.updated + sofar.unchanged, bytes.read(), size),
     }, io.signal);
     progress.clear();
     problems.end();
