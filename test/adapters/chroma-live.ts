@@ -38,7 +38,7 @@ export async function chromaStore(url: string, token: string | undefined, what: 
     // Texts are well-formed, and numbers that JSON writes whole have 64 bits.
     keep: (payload) => (/\\ud[89a-f]|[:[,]-?\d{19,}[,\]}]/.test(JSON.stringify(payload)) ? null : flat(payload)),
     // Of 240 searches one or two lack a row in some runs, also with the widest walk of the graph.
-    withoutFilms: "its graph may miss a row, and it has no exact scan",
+    filmSearches: "approximate",
     // The last one the client loses.
     keepsKey: (key) => !/^[$#]/.test(key) && key !== "__proto__",
     means: (filter) => filter,

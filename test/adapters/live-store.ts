@@ -49,8 +49,10 @@ export interface LiveStore {
   keep(payload: Row): Row | null;
   /** Whether a field can have this name; absent where any can. */
   keepsKey?(key: string): boolean;
-  /** Why the films of the quickstart are not compared on this store. */
-  readonly withoutFilms?: string;
+  /** Calls of each tool over the films of the quickstart; absent: 40. */
+  readonly filmCalls?: number;
+  /** Its index may miss a row, so that searches over the films cannot be compared row by row. */
+  readonly filmSearches?: "approximate";
   /** A filter whose meaning a filter has in this store, where that is another by design; null: no filter's. */
   means(filter: Filter): Filter | null;
   /** The score of a record with this cosine similarity. */

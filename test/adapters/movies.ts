@@ -12,6 +12,7 @@ import { CatalogError, connect, type Connection } from "../../generator/connect.
 import { convertRecord } from "../../generator/load/convert.js";
 import { compareText, type Row } from "../../runtime/abi/filter.js";
 import type { Envelope } from "../../runtime/abi/call.js";
+import { canonicalInstant } from "../../runtime/base/instant.js";
 import { hashText } from "../../runtime/embed/local/hashing.js";
 import { loadMovies } from "../e2e/quickstart.js";
 import { repo } from "../lib/repo.js";
@@ -97,9 +98,10 @@ interface Known {
   readonly columns: ReadonlySet<string>;
 }
 
-/** What can be compared of a row: a store may have no nulls, and it has ids, scores and columns of its own. */
+/** What can be compared of a row: a store may have no nulls, its own spelling of dates, and it has ids, scores and columns of its own. */
 function comparable(row: Row, columns: ReadonlySet<string>, idOf: (id: unknown) => unknown): Row {
-  return { ...Object.fromEntries(Object.entries(row).filter(([key, value]) => value !== null && columns.has(key)).sort(([a], [b]) => compareText(a, b))), ...("_id" in row ? { _id: idOf(row["_id"]) } : {}) };
+  const fields = Object.entries(row).filter(([key, value]) => value !== null && columns.has(key)).map(([key, value]): [string, unknown] => [key, typeof value === "string" ? canonicalInstant(value) ?? value : value]);
+  return { ...Object.fromEntries(fields.sort(([a], [b]) => compareText(a, b))), ...("_id" in row ? { _id: idOf(row["_id"]) } : {}) };
 }
 
 function compare(shown: string, want: Envelope, got: Envelope, store: LiveStore, { numbers, columns }: Known): void {
@@ -111,6 +113,16 @@ function compare(shown: string, want: Envelope, got: Envelope, store: LiveStore,
     const [score, own] = [store.score(row["_score"]), Number(got.rows[index]?.["_score"])];
     assert.ok(Math.abs(score - own) <= SAME_SCORE, `${shown}: score ${own} instead of ${score}`);
   }
+}
+
+/** What the comparison left out; nothing to say where it was whole. */
+function outcomeOf({ filmCalls, filmSearches }: LiveStore, refused: readonly string[]): string | undefined {
+  const left = [
+    ...(refused.length === 0 ? [] : [`without ${refused.join(" and ")}: dates are not compared`]),
+    ...(filmSearches === "approximate" ? ["lists, lookups and counts alone: its graph may miss a row, and it has no exact scan"] : []),
+    ...(filmCalls === undefined ? [] : [`${filmCalls} calls of each tool: the store is slow`]),
+  ];
+  return left.length === 0 ? undefined : `ok, ${left.join("; ")}`;
 }
 
 /** Calls every tool of the quickstart on both stores; says which arguments were left out. */
@@ -126,13 +138,15 @@ export async function sameAnswersAsEmbedded(store: LiveStore): Promise<string | 
     open.push(connection);
     const known: Known = { numbers: new Map(films.map(({ id, n }) => [id, n])), columns: new Set(films.flatMap(({ payload }) => Object.keys(payload))) };
     for (const tool of (parse(readFileSync(QUICKSTART, "utf8")) as Catalog).tools) {
+      // Two right answers of an approximate index may differ.
+      if (store.filmSearches === "approximate" && tool.name.startsWith("search_")) continue;
       const asked = { ...tool, parameters: tool.parameters?.filter(({ name }) => !refused.includes(name)) ?? [] };
-      for (const args of fc.sample(argumentsOf(asked, films), { numRuns: CALLS_OF_EACH, seed: 1977 })) {
+      for (const args of fc.sample(argumentsOf(asked, films), { numRuns: store.filmCalls ?? CALLS_OF_EACH, seed: 1977 })) {
         const shown = `${tool.name} ${JSON.stringify(args)}`;
         compare(shown, await embedded.call(tool.name, args), await connection.call(tool.name, args), store, known);
       }
     }
-    return refused.length === 0 ? undefined : `ok, without ${refused.join(" and ")}: dates are not compared`;
+    return outcomeOf(store, refused);
   } finally {
     for (const connection of open) await connection.close();
     rmSync(folder, { recursive: true });

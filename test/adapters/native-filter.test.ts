@@ -170,6 +170,15 @@ function mongo(where: Where, row: Row): boolean {
   });
 }
 
+test("chroma: a number that its server may read as its neighbour is refused, whatever compares it; others are taken", () => {
+  for (const value of [0.1 + 0.2, 1.797693134862314e308, -12.345678901234567, 5e-324, 1.5e-30]) {
+    for (const condition of [{ op: "eq", value }, { op: "gte", value }, { op: "in", value: ["a", value] }, { op: "nin", value: [value] }] as const) {
+      assert.throws(() => chroma({ path: "size", ...condition }), /chroma does not support numbers that its server reads inexactly/, JSON.stringify(condition));
+    }
+  }
+  for (const value of [0.3, -2.5, 123456.789, 1e21, 1.25e-7, 9007199254740991, 0.123456789012345, 9007199254740992]) assert.ok(chroma({ path: "size", op: "eq", value }), String(value));
+});
+
 test("chroma: the where object means what the filter means", () => {
   meansTheSame(chroma, (native: ChromaFilter, row) => (native.where === undefined || mongo(native.where, row)) && (native.ids === undefined || native.ids.includes(String(row["_id"]))));
 });

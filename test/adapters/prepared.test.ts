@@ -52,7 +52,7 @@ function outcome(compile: () => unknown): unknown {
 const plain = (native: unknown): unknown => JSON.parse(JSON.stringify({ native }));
 
 const texts = fc.constantFrom("a", "it's", "", "\\", "x'; --", "7", "-12", "00000000-0000-4000-8000-00000000000a", "2024-01-02", "100%", "a b c", "$and", "__proto__", "]", "\u0000", "\ud800", " a", "0000-01-01", "ab%".repeat(50), "é_".repeat(50));
-const numbers = fc.constantFrom(0, -0, 1, -3, 2.5, -2.5, 1e21, 2 ** 53, 5e-324, 9007199254740991);
+const numbers = fc.constantFrom(0, -0, 1, -3, 2.5, -2.5, 1e21, 2 ** 53, 5e-324, 9007199254740991, 0.1 + 0.2, Number.MAX_VALUE, 1.5e-30, 123456.789);
 
 /** A filter with the same conditions and other values of the same kinds: most often of the same shape. */
 function sibling(filter: Filter, random: (value: Scalar) => Scalar): Filter {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import weaviate, { ApiKey, configure, vectors, type PropertyConfigCreate } from "weaviate-client";
 import type { Filter, Row } from "../../runtime/abi/filter.js";
+import { canonicalInstant } from "../../runtime/base/instant.js";
 import type { LiveStore, StoredRecord } from "./live-store.js";
 
 export async function weaviateStore(url: string, grpcUrl: string, apiKey: string | undefined): Promise<LiveStore> {
@@ -30,7 +31,7 @@ export async function weaviateStore(url: string, grpcUrl: string, apiKey: string
       await client.collections.create({ name, vectorizers: vectors.selfProvided({ vectorIndexConfig: configure.vectorIndex.hnsw({ distanceMetric: "cosine" }) }), properties: propertiesOf(records, sparse !== undefined) as never });
       const all = client.collections.get(name);
       for (let from = 0; from < records.length; from += 1000) {
-        const { hasErrors, errors } = await all.data.insertMany(records.slice(from, from + 1000).map(({ n, payload, vector }) => ({ id: id(n), vectors: [...vector], properties: payload as never })));
+        const { hasErrors, errors } = await all.data.insertMany(records.slice(from, from + 1000).map(({ n, payload, vector }) => ({ id: id(n), vectors: [...vector], properties: dated(payload) as never })));
         if (hasErrors) throw new Error(JSON.stringify(errors).slice(0, 300));
       }
     },
@@ -47,14 +48,22 @@ export async function weaviateStore(url: string, grpcUrl: string, apiKey: string
   };
 }
 
-const TYPES: { readonly [name: string]: string } = { kind: "text", size: "number", tags: "text[]" };
+const TYPES = new Map([["kind", "text"], ["size", "number"], ["tags", "text[]"]]);
+/** The only field of films that has dates. */
+const DATE = "release_date";
+
+/** A date of this store has a time. */
+function dated(payload: Row): Row {
+  const date = payload[DATE];
+  return typeof date === "string" ? { ...payload, [DATE]: canonicalInstant(date) } : payload;
+}
 
 /** Whole texts, unless words are searched; whole numbers where all are. */
 function propertiesOf(records: readonly StoredRecord[], words: boolean): readonly PropertyConfigCreate<never>[] {
   const names = [...new Set(records.flatMap(({ payload }) => Object.keys(payload)))];
   return names.map((name) => {
     const values = records.map(({ payload }) => payload[name]).filter((value) => value !== undefined);
-    const type = Array.isArray(values[0]) ? "text[]" : typeof values[0] === "boolean" ? "boolean" : typeof values[0] === "string" ? "text" : values.every(Number.isInteger) && TYPES[name] === undefined || name === "size" && values.every(Number.isSafeInteger) ? "int" : "number";
+    const type = name === DATE ? "date" : Array.isArray(values[0]) ? "text[]" : typeof values[0] === "boolean" ? "boolean" : typeof values[0] === "string" ? "text" : values.every(Number.isInteger) && !TYPES.has(name) || name === "size" && values.every(Number.isSafeInteger) ? "int" : "number";
     return { name, dataType: type, ...(type.startsWith("text") ? { tokenization: words && name === "title" ? "word" : "field", indexSearchable: words && name === "title" } : {}) } as unknown as PropertyConfigCreate<never>;
   });
 }

@@ -6,7 +6,7 @@
  */
 import { Hole, isLate, isNumber, later, laterAll, place, type Slot } from "../hole.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, refuseInstants, type Compiled } from "../reduce.js";
-import type { Shape, ShapeCondition } from "../shape.js";
+import { isReadAlike, type Shape, type ShapeCondition } from "../shape.js";
 import { type Comparison, compareWhere, compileWhere, groupWheres, joinWheres, type Where } from "../where.js";
 
 export interface ChromaFilter {
@@ -53,12 +53,21 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-/** What the server reads in no request: half a surrogate pair, and a whole number that JSON writes with over 64 bits. */
+/**
+ * What the server reads in no request (half a surrogate pair, a whole number that JSON writes with over 64 bits) or as
+ * another value: a number of more digits than 53 bits have may be its neighbour to the server, in rows as well.
+ */
 function refuseUnwritable(condition: ShapeCondition): void {
   for (const value of operandsOf(condition)) {
     if (typeof value === "string" && /\p{Surrogate}/u.test(value)) refuse("chroma", "texts with half a surrogate pair");
     if (typeof value === "number" && Math.abs(value) >= MAX_WHOLE && Math.abs(value) < FIRST_WITH_EXPONENT) refuse("chroma", "whole numbers beyond 64 bits");
+    if (typeof value === "number" && !isWholeText(value) && !isReadAlike(value)) refuse("chroma", `numbers that its server reads inexactly (${value}); give fewer digits`);
   }
+}
+
+/** JSON writes it with digits alone. */
+function isWholeText(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < FIRST_WITH_EXPONENT;
 }
 
 const TYPES = ["string", "number", "boolean"] as const;
