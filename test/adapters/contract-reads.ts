@@ -76,6 +76,16 @@ export function readCases(test: RegisterCase, c: ContractSubject): void {
     assert.deepEqual(ids((await c.adapter.fetch(fetch("things", { filter, limit: 5, offset: 5 }), never())).rows), ids(passing.slice(5, 10)));
   });
 
+  test("a list under one range is in id order too, whatever order its values have", async () => {
+    const records = Array.from({ length: 40 }, (_, n): StoredRecord => ({ n, payload: { tenant: "acme", size: 40 - n }, vector: vectorOf(n) }));
+    await c.store.fill("backwards", records);
+    const expected = records.map(({ n }) => c.store.id(n));
+    for (const range of [{ op: "gte", value: 1 }, { op: "lt", value: 100 }] as const) {
+      const filter: Filter = { path: "size", ...range };
+      for (const offset of [0, 5]) assert.deepEqual(ids((await c.adapter.fetch(fetch("backwards", { filter, limit: 5, offset }), never())).rows), expected.slice(offset, offset + 5), `${range.op} from ${offset}`);
+    }
+  });
+
   test("a lookup by ids keeps the guard", async () => {
     const wanted = [1, 2, 3, 4].map((n) => String(c.store.id(n)));
     const filter: Filter = { and: [{ path: "tenant", op: "eq", value: "acme" }, { path: "id", op: "in", value: wanted }] };

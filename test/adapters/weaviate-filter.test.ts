@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { isBackendError } from "../../runtime/abi/errors.js";
 import type { Condition } from "../../runtime/abi/filter.js";
+import { PreparedReads } from "../../runtime/adapters/prepared.js";
 import { compileFilter } from "../../runtime/adapters/weaviate/filter.js";
 import { propertiesOf } from "../../runtime/adapters/weaviate/properties.js";
+import { ASSUMED, countQuery, fetchQuery, type Known } from "../../runtime/adapters/weaviate/queries.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("adapters/weaviate filter");
@@ -46,6 +48,15 @@ test("what the server would compare otherwise is refused: words, spaces around a
   }
   assert.throws(() => compile("tenant", "gt", "2024-01-01", "datetime"), /no date/);
   assert.deepEqual(compile("day", "gt", "2024-01-01", "datetime"), { ...is("day", "GreaterThan", "2024-01-01T00:00:00Z"), valueType: "date" });
+});
+
+test("a list asks a single range twice, because the server would sort only the rows with the first values; equality and counts do not", () => {
+  const known: Known = { schema: { ...ASSUMED, properties }, reads: new PreparedReads() };
+  const range = is("size", "GreaterThanEqual", 3);
+  const list = (filter: Condition): unknown => fetchQuery(known, { collection: "things", filter, limit: 5, offset: 0, fields: null })?.filters;
+  assert.deepEqual(list({ path: "size", op: "gte", value: 3 }), { operator: "And", filters: [range, range], value: null });
+  assert.deepEqual(list({ path: "size", op: "eq", value: 3 }), is("size", "Equal", 3));
+  assert.deepEqual(countQuery(known, { collection: "things", filter: { path: "size", op: "gte", value: 3 } })?.filters, range);
 });
 
 test.run();

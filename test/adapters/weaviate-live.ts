@@ -62,7 +62,7 @@ function dated(payload: Row): Row {
 function propertiesOf(records: readonly StoredRecord[], words: boolean): readonly PropertyConfigCreate<never>[] {
   const names = [...new Set(records.flatMap(({ payload }) => Object.keys(payload)))];
   return names.map((name) => {
-    const values = records.map(({ payload }) => payload[name]).filter((value) => value !== undefined);
+    const values = records.flatMap(({ payload }) => (Object.hasOwn(payload, name) ? [payload[name]] : []));
     const type = name === DATE ? "date" : Array.isArray(values[0]) ? "text[]" : typeof values[0] === "boolean" ? "boolean" : typeof values[0] === "string" ? "text" : values.every(Number.isInteger) && !TYPES.has(name) || name === "size" && values.every(Number.isSafeInteger) ? "int" : "number";
     return { name, dataType: type, ...(type.startsWith("text") ? { tokenization: words && name === "title" ? "word" : "field", indexSearchable: words && name === "title" } : {}) } as unknown as PropertyConfigCreate<never>;
   });

@@ -15,7 +15,7 @@ import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config, type Endpoint } from "./client.js";
 import { type Declared, type Properties, propertiesOf } from "./properties.js";
-import { ASSUMED, BY_ID, countQuery, explainWith, fetchQuery, type Known, MAX_ROWS, type Schema, searchQuery } from "./queries.js";
+import { ASSUMED, BY_ID, countQuery, explainWith, fetchQuery, type Known, MAX_ROWS, type Schema, searchQuery, sortable } from "./queries.js";
 
 /** How long the schema of a collection is taken as read. */
 const FRESH_MS = 30_000;
@@ -112,7 +112,7 @@ class WeaviateAdapter implements Adapter {
       const selection = countQuery(known, { collection, filter });
       const offset = offsetOf(after);
       if (selection === null || offset >= MAX_ROWS) return { rows: [], next: null };
-      const place = selection.filters === undefined ? (typeof after === "string" ? { after } : {}) : { offset, filters: selection.filters as Weaviate.FilterValue, sort: BY_ID as unknown as Weaviate.Sorting<undefined> };
+      const place = selection.filters === undefined ? (typeof after === "string" ? { after } : {}) : { offset, filters: (sortable(selection).filters ?? selection.filters) as Weaviate.FilterValue, sort: BY_ID as unknown as Weaviate.Sorting<undefined> };
       const most = Math.min(limit, MAX_ROWS - offset);
       const { objects } = await this.#on(collection, route, signal, (one) => one.query.fetchObjects({ limit: most, includeVector: true, ...place }));
       const isMeant = meaningOf(filter);

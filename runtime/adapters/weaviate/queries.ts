@@ -86,10 +86,20 @@ export function fetchQuery({ schema, reads }: Known, request: FetchRequest): Pag
   return reads.fetch(request, "", ({ filter, fields, limit, offset }): PageQuery | null => {
     const selection = select(filter, fields, schema);
     return selection === null ? null : {
-      limit: laterAll([limit, offset], ([rows = 0, skipped = 0]) => Math.min(rows, MAX_ROWS - Math.min(skipped, MAX_ROWS - 1))), offset: place(offset), ...selection,
+      limit: laterAll([limit, offset], ([rows = 0, skipped = 0]) => Math.min(rows, MAX_ROWS - Math.min(skipped, MAX_ROWS - 1))), offset: place(offset), ...selection, ...sortable(selection),
       sort: BY_ID,
     };
   });
+}
+
+/**
+ * The filter of a read that is sorted. Of a single condition the server (1.35) takes the first `limit` rows in the order of
+ * its values, and sorts those; of two it takes all. Equality has one value.
+ * https://github.com/weaviate/weaviate/blob/v1.35.2/adapters/repos/db/inverted/prop_value_pairs.go#L94
+ */
+export function sortable({ filters }: Selection): { readonly filters?: WeaviateFilter } {
+  if (filters === undefined || "filters" in filters) return {};
+  return filters.operator === "Equal" || filters.operator === "NotEqual" ? {} : { filters: { operator: "And", filters: [filters, filters], value: null } };
 }
 
 export function countQuery({ schema, reads }: Known, request: CountRequest): Selection | null {
