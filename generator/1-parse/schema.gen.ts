@@ -167,6 +167,16 @@ export const tdsSchema: SchemaNode & { readonly definitions: { readonly [name: s
           "type": "string",
           "minLength": 1
         },
+        "codes_memory_mb": {
+          "description": "Most memory for the codes of large collections, in MiB; what does not fit is read from the file. Without it: 1024, or a quarter of the memory that the process may use if that is less.",
+          "type": [
+            "null",
+            "integer"
+          ],
+          "minimum": 0,
+          "maximum": 65536,
+          "default": null
+        },
         "builtin_tools": {
           "$ref": "#/definitions/BuiltinTools"
         },

@@ -198,6 +198,10 @@ export interface SqliteConnection {
    * Database file, relative to the catalog's folder.
    */
   path: string;
+  /**
+   * Most memory for the codes of large collections, in MiB; what does not fit is read from the file. Without it: 1024, or a quarter of the memory that the process may use if that is less.
+   */
+  codes_memory_mb?: null | number;
   builtin_tools?: BuiltinTools;
   builtin_defaults?: BuiltinDefaults;
   credentials?: Credentials;

@@ -7,11 +7,12 @@ import { reindexFile } from "../../generator/load/indexer.js";
 import { Writer, type EmbeddedRecord } from "../../generator/load/writer.js";
 import { isBackendError } from "../../runtime/abi/errors.js";
 import type { Filter } from "../../runtime/abi/filter.js";
-import type { SearchRequest } from "../../runtime/adapters/adapter.js";
+import type { SearchRequest, Settings } from "../../runtime/adapters/adapter.js";
 import { compileFilter } from "../../runtime/adapters/sqlite/filter.js";
 import { STAMP_BLOCK } from "../../runtime/adapters/sqlite/layout.js";
 import type { Hit } from "../../runtime/adapters/sqlite/search.js";
 import { streamedBlocks } from "../../runtime/adapters/sqlite/code-set.js";
+import { codesMemory } from "../../runtime/adapters/sqlite/code-sets.js";
 import { encodeQuery } from "../../runtime/adapters/sqlite/codes.js";
 import type { Place } from "../../runtime/adapters/sqlite/database.js";
 import { scanCodes } from "../../runtime/adapters/sqlite/nearest.js";
@@ -121,6 +122,19 @@ async function compareWithDefinition(pool: SearchPool, file: string, limits: rea
     }
   }
 }
+
+test("the memory for codes is what the connection says, else at most 1 GB and a quarter of what the machine or container has", () => {
+  const gb = 2 ** 30;
+  const table: readonly (readonly [settings: Settings, machine: Parameters<typeof codesMemory>[1], bytes: number])[] = [
+    [{ codes_memory_mb: 0 }, { total: 8 * gb, constrained: undefined }, 0],
+    [{ codes_memory_mb: 512 }, { total: 8 * gb, constrained: undefined }, gb / 2],
+    [{}, { total: 64 * gb, constrained: undefined }, gb],
+    [{}, { total: 2 * gb, constrained: 0 }, gb / 2],
+    [{}, { total: 64 * gb, constrained: gb }, gb / 4],
+    [{}, { total: 2 * gb, constrained: 2 ** 64 }, gb / 2],
+  ];
+  for (const [settings, machine, bytes] of table) assert.equal(codesMemory(settings, machine), bytes, JSON.stringify([settings, machine]));
+});
 
 test("codes in memory find what the comparison of all full vectors finds, with its scores and its order", async () => {
   const file = await fillFile("memory.db");

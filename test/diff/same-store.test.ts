@@ -7,7 +7,7 @@ import { suite } from "../lib/suite.js";
 
 const test = suite("diff/same-store");
 
-const SAME = ["api_key", "auth_token", "token", "user", "password", "vector_column", "id_column", "mode", "embedding_mode"];
+const SAME = ["api_key", "auth_token", "token", "user", "password", "vector_column", "id_column", "mode", "embedding_mode", "codes_memory_mb"];
 const ADDRESS = ["path", "url", "grpc_url", "dsn", "table", "host", "namespace", "tenant", "uri", "database"];
 
 test("another credential or option is the same store, another address is another one", () => {

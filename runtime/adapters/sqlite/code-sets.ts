@@ -3,7 +3,20 @@
  * Codes are read in the background at the first search of a collection, and after a change once two searches saw the same
  * stamp: a running load changes it with each transaction, and the server would read them again and again.
  */
+import { totalmem } from "node:os";
+import type { Settings } from "../adapter.js";
 import { type CodeSet } from "./code-set.js";
+
+/** Codes in memory for each connection, unless its settings say otherwise. */
+const DEFAULT_MEMORY_BYTES = 2 ** 30;
+
+/** Bytes of memory that a connection may use for codes: its `codes_memory_mb`, or what is little for the machine or container. */
+export function codesMemory(settings: Settings, machine: { readonly total: number; readonly constrained: number | undefined } = { total: totalmem(), constrained: process.constrainedMemory() }): number {
+  const mb = settings["codes_memory_mb"];
+  if (typeof mb === "number") return mb * 2 ** 20;
+  // 0 where nothing constrains the process.
+  return Math.min(DEFAULT_MEMORY_BYTES, Math.min(machine.total, machine.constrained || machine.total) / 4);
+}
 
 export interface CodeThreads {
   /** Reads codes into memory; `null` when they have changed meanwhile or are too large. */

@@ -9,6 +9,7 @@ export const descriptor: BackendDescriptor = {
   packages: [],
   settings: {
     path: { default: null, use: "path" },
+    codes_memory_mb: { default: null, use: "option" },
   },
   capabilities: {
     supportLevel: "stable", extendedOps: EXTENDED_OPS, nestedPaths: true, arrays: true, hybrid: true, scroll: true,

@@ -10,6 +10,7 @@ import type { Adapter, AdapterModule, Page, PageRequest, ReadCost, ReadRequest, 
 import { countedPage, offsetOf } from "../page.js";
 import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
+import { codesMemory } from "./code-sets.js";
 import { costOf } from "./cost.js";
 import { loadCommand, type Place } from "./database.js";
 import { Lists } from "./lists.js";
@@ -29,10 +30,10 @@ class SqliteAdapter implements Adapter {
   readonly #searches: SearchPool;
   readonly #lists: Lists;
 
-  constructor(main: Session, place: Place) {
+  constructor(main: Session, place: Place, codesMemoryBytes: number) {
     this.#main = main;
     this.#snapshots = new SnapshotPool(place);
-    this.#searches = new SearchPool(place);
+    this.#searches = new SearchPool(place, { codesMemoryBytes });
     this.#lists = new Lists(main, this.#searches);
   }
 
@@ -133,7 +134,7 @@ export const adapter: AdapterModule = {
     const path = settings["path"];
     if (typeof path !== "string" || path === "") throw new BackendError("unsupported", "sqlite", "the connection has no path");
     const place = { file: resolve(base, path), name: path, load: loadCommand(from) };
-    return new SqliteAdapter(await Session.open(place), place);
+    return new SqliteAdapter(await Session.open(place), place, codesMemory(settings));
   },
   explain: (request) => explainOn(request, assumed(request)),
 };

@@ -1,10 +1,10 @@
 /** Threads for long searches and lists: started when they are first needed, each with one at a time. */
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism } from "node:os";
 import { BackendError } from "../../abi/errors.js";
 import { Thread, threadEntry } from "../../base/thread.js";
 import type { SearchRequest } from "../adapter.js";
 import { type CodeSet, MAX_THREADS } from "./code-set.js";
-import { CodeSets } from "./code-sets.js";
+import { codesMemory, CodeSets } from "./code-sets.js";
 import type { Place } from "./database.js";
 import { Pool } from "./pool.js";
 import type { ListRequest } from "./queries.js";
@@ -77,9 +77,6 @@ class SearchThread {
   }
 }
 
-/** Bound of the codes of vectors in memory: 1 GB, or a quarter of the machine's. */
-const CODES_MEMORY_BYTES = Math.min(2 ** 30, totalmem() / 4);
-
 export interface SearchPoolOptions {
   /** Bound of the codes that are kept in memory; those of other collections are read from the file. */
   readonly codesMemoryBytes?: number;
@@ -93,7 +90,7 @@ export class SearchPool {
   readonly #running = new Map<number, SearchThread>();
   readonly #sets: CodeSets;
 
-  constructor(place: Place, { codesMemoryBytes = CODES_MEMORY_BYTES, entry = threadEntry("./search-thread", import.meta.url) }: SearchPoolOptions = {}) {
+  constructor(place: Place, { codesMemoryBytes = codesMemory({}), entry = threadEntry("./search-thread", import.meta.url) }: SearchPoolOptions = {}) {
     const size = Math.min(MAX_THREADS, Math.max(2, availableParallelism() - 1));
     this.#threads = new Pool(size, () => Promise.resolve(this.#start(place, entry)));
     this.#sets = new CodeSets(codesMemoryBytes, {
