@@ -237,7 +237,7 @@ function touches(file: string, text: string): readonly string[] {
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
       const use = `${node.expression.text}.${node.name.text}`;
-      const constant = /^process\.(version|versions|platform|arch|execPath|pid)$/.test(use);
+      const constant = /^process\.(version|versions|platform|arch|execPath|pid|constrainedMemory)$/.test(use);
       if (/^(process|console)\.|^Date\.now$/.test(use) && !constant) {
         found.push(`${file}:${source.getLineAndCharacterOfPosition(node.expression.end).line + 1} uses ${use}`);
       }
