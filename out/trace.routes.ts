@@ -139,9 +139,48 @@ export const getTopology = {
   public: false,
   pathParams: [],
   params: z.object({
-    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+|name:.*\S.*)$/).default("all"),
+    from: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
+    to: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
+    extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<rt.TraceOperations["getTopology"]>;
+
+/** GET /api/topology/runs: Runs behind a node or an edge of the graph */
+export const listNodeRuns = {
+  method: "GET",
+  path: "/api/topology/runs",
+  public: false,
+  pathParams: [],
+  params: z.object({
+    node: text(1, 500),
+    caller: text(1, 500).optional(),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+|name:.*\S.*)$/).default("all"),
+    from: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
+    to: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
+    limit: integer.pipe(z.int().min(1).max(200)).default(20),
+  }),
+} as const satisfies rt.TraceRoute<rt.TraceOperations["listNodeRuns"]>;
 
 /** GET /api/tools: Tools grouped by the MCP server they came from */
 export const getTools = {
@@ -150,7 +189,19 @@ export const getTools = {
   public: false,
   pathParams: [],
   params: z.object({
-    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+|name:.*\S.*)$/).default("all"),
+    from: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
+    to: text(0, 64).regex(new RegExp(
+      "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9" +
+      "]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[048]|[2468][048]|[13579][26])00)-02" +
+      "-29)([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)? " +
+      "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    )).optional(),
   }),
 } as const satisfies rt.TraceRoute<rt.TraceOperations["getTools"]>;
 
@@ -171,7 +222,7 @@ export const searchSteps = {
   pathParams: [],
   params: z.object({
     q: text(1, 500),
-    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+)$/).default("all"),
+    scope: text(1, 200).regex(/^(all|run:.*\S.*|last_n:[0-9]+|name:.*\S.*)$/).default("all"),
     limit: integer.pipe(z.int().min(1).max(200)).default(50),
     offset: integer.pipe(z.int().min(0).max(10000)).default(0),
   }),
@@ -282,6 +333,7 @@ export const routes = {
   exportRun,
   getStats,
   getTopology,
+  listNodeRuns,
   getTools,
   registerTools,
   searchSteps,

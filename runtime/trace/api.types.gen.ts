@@ -170,9 +170,33 @@ export interface paths {
          * Graph of agents, tools, models, retrievers, chains and MCP servers
          * @description A name is an agent once it was seen to call something, or once it was declared to be one, and a chain until
          *     then, in every scope alike. Where one tool name exists on several servers, the source seen first has the id
-         *     `tool:NAME` and every later one `tool:NAME@SOURCE`.
+         *     `tool:NAME` and every later one `tool:NAME@SOURCE`. With `extended=1` nodes and edges have percentiles of
+         *     their durations. Those of edges are of the runs that were looked at (`counted_runs`): in scope `all` the newest
+         *     ones, up to 20,000 steps together and one run at least.
          */
         get: operations["getTopology"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topology/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs behind a node or an edge of the graph
+         * @description The runs of the scope that called the node, newest first; with `caller`, those in which that node called it.
+         *     In scope `all` the newest runs are looked at, up to 1,000 of them and 100,000 steps together, one run at least.
+         *     An id that no node has is behind no run.
+         */
+        get: operations["listNodeRuns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -611,6 +635,32 @@ export interface components {
         Topology: {
             nodes: components["schemas"]["TopologyNode"][];
             edges: components["schemas"]["TopologyEdge"][];
+        };
+        /** @description A graph with percentiles of its nodes and edges. */
+        TopologyExtended: {
+            nodes: (components["schemas"]["TopologyNode"] & components["schemas"]["Percentiles"])[];
+            edges: (components["schemas"]["TopologyEdge"] & components["schemas"]["Percentiles"] & {
+                /** @description Calls along the edge that failed */
+                error_count: number;
+            })[];
+            /** @description Runs whose calls the durations and errors of edges are of */
+            counted_runs: number;
+            /** @description Runs of the scope */
+            total_runs: number;
+        };
+        /** @description Of the durations of calls; null where none has ended. */
+        Percentiles: {
+            p50_duration_ms: number | null;
+            p95_duration_ms: number | null;
+        };
+        NodeRuns: {
+            runs: components["schemas"]["RunExtended"][];
+            /** @description Runs that were found */
+            total: number;
+            /** @description Runs that were looked at */
+            counted_runs: number;
+            /** @description Runs of the scope */
+            total_runs: number;
         };
         ToolEntry: {
             name: string;
@@ -1058,7 +1108,7 @@ export interface components {
         RunId: string;
         /** @description 1 adds the fields beyond the fixed shapes. */
         Extended: string;
-        /** @description `all`, `run:RUN_ID`, or `last_n:N` for the N runs started last (1 to 1000). */
+        /** @description `all`, `run:RUN_ID`, `last_n:N` for the N runs started last (1 to 1000), or `name:NAME` for the newest 1000 runs of that name. */
         Scope: string;
     };
     requestBodies: never;
@@ -1402,8 +1452,14 @@ export interface operations {
     getTopology: {
         parameters: {
             query?: {
-                /** @description `all`, `run:RUN_ID`, or `last_n:N` for the N runs started last (1 to 1000). */
+                /** @description `all`, `run:RUN_ID`, `last_n:N` for the N runs started last (1 to 1000), or `name:NAME` for the newest 1000 runs of that name. */
                 scope?: components["parameters"]["Scope"];
+                /** @description Only runs that started at this moment or later. */
+                from?: string;
+                /** @description Only runs that started before this moment. */
+                to?: string;
+                /** @description 1 adds the fields beyond the fixed shapes. */
+                extended?: components["parameters"]["Extended"];
             };
             header?: never;
             path?: never;
@@ -1417,7 +1473,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Topology"];
+                    "application/json": components["schemas"]["Topology"] | components["schemas"]["TopologyExtended"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNodeRuns: {
+        parameters: {
+            query: {
+                /** @description Id of the node that was called. */
+                node: string;
+                /** @description Id of the node that called it. */
+                caller?: string;
+                /** @description `all`, `run:RUN_ID`, `last_n:N` for the N runs started last (1 to 1000), or `name:NAME` for the newest 1000 runs of that name. */
+                scope?: components["parameters"]["Scope"];
+                /** @description Only runs that started at this moment or later. */
+                from?: string;
+                /** @description Only runs that started before this moment. */
+                to?: string;
+                /** @description Runs of the answer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeRuns"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -1430,8 +1524,12 @@ export interface operations {
     getTools: {
         parameters: {
             query?: {
-                /** @description `all`, `run:RUN_ID`, or `last_n:N` for the N runs started last (1 to 1000). */
+                /** @description `all`, `run:RUN_ID`, `last_n:N` for the N runs started last (1 to 1000), or `name:NAME` for the newest 1000 runs of that name. */
                 scope?: components["parameters"]["Scope"];
+                /** @description Only runs that started at this moment or later. */
+                from?: string;
+                /** @description Only runs that started before this moment. */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -1521,7 +1619,7 @@ export interface operations {
             query: {
                 /** @description What to look for. */
                 q: string;
-                /** @description `all`, `run:RUN_ID`, or `last_n:N` for the N runs started last (1 to 1000). */
+                /** @description `all`, `run:RUN_ID`, `last_n:N` for the N runs started last (1 to 1000), or `name:NAME` for the newest 1000 runs of that name. */
                 scope?: components["parameters"]["Scope"];
                 /** @description Hits of one page. */
                 limit?: number;

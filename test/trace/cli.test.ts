@@ -151,7 +151,7 @@ test("the existing system's data directory is imported with payloads and tools; 
     assert.deepEqual([store.reader.run("o1", false)?.status, store.reader.run("o1", false)?.error_message, store.reader.run("o1", false)?.tags], ["failed", "gone", ["t"]]);
     assert.deepEqual(store.reader.payload("o1", "e2"), { found: { event_id: "e2", run_id: "t1", event_type: "tool_end", full_payload: { output: "old payload" } } });
     assert.equal((JSON.parse(store.reader.steps({ runId: "t1", cursor: null, limit: 1, extended: false, payloads: false, separator: ",", sinceSeq: 0, untilSeq: 99 })?.text ?? "{}") as Json)["duration_ms"], 1234);
-    assert.deepEqual(store.reader.tools("all").sources[0]?.tools.map((tool) => tool.name), ["extract", "web_search"]);
+    assert.deepEqual(store.reader.tools({ scope: "all" }).sources[0]?.tools.map((tool) => tool.name), ["extract", "web_search"]);
     store.close();
   }));
 

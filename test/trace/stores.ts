@@ -4,7 +4,7 @@ import type { RecorderOptions } from "../../runtime/trace/record/recorder.js";
 import type { Incoming } from "../../runtime/trace/model.js";
 import type { components } from "../../runtime/trace/api.types.gen.js";
 import { localReader } from "../../runtime/trace/store/sqlite/local-reader.js";
-import type { BatchOutcome, PayloadMiss, Retention, RunListQuery, StepPage, StepPageQuery, StoreStats, TraceReader } from "../../runtime/trace/store/store.js";
+import type { BatchOutcome, GraphQuery, PayloadMiss, Retention, RunListQuery, StepPage, StepPageQuery, StoreStats, TraceReader } from "../../runtime/trace/store/store.js";
 import { openLocalStore, temporaryDirectory } from "./lib.js";
 
 type Schemas = components["schemas"];
@@ -60,11 +60,19 @@ export class ParsedReader {
   }
 
   async topology(scope: string): Promise<Schemas["Topology"]> {
-    return parse(await this.reader.topology(scope));
+    return parse(await this.reader.topology({ scope }, false));
+  }
+
+  async wideTopology(query: GraphQuery): Promise<Schemas["TopologyExtended"]> {
+    return parse(await this.reader.topology(query, true));
+  }
+
+  async nodeRuns(query: GraphQuery, node: string, caller?: string, limit = 20): Promise<Schemas["NodeRuns"]> {
+    return parse(await this.reader.nodeRuns(query, node, caller, limit));
   }
 
   async tools(scope: string): Promise<Schemas["ToolInventory"]> {
-    return parse(await this.reader.tools(scope));
+    return parse(await this.reader.tools({ scope }));
   }
 
   async payload(runId: string, eventId: string): Promise<{ readonly found: Schemas["StepPayload"] } | { readonly miss: PayloadMiss }> {

@@ -31,8 +31,12 @@ export interface Route {
   readonly stepId: string | null;
   /** The runs that are compared. */
   readonly pair: readonly [string, string] | null;
+  /** Keys of the steps of these runs that are compared; `null` compares the runs. */
+  readonly steps: readonly [string, string] | null;
   /** Whose calls the topology and the tools show, as the service names it. */
   readonly scope: string;
+  /** The topology shows each call of a run, not each node once. */
+  readonly expanded: boolean;
 }
 
 export const NO_FILTERS: Filters = { status: "all", q: "", tag: "", session: "", name: "", model: "", user: "", tool: "", server: "", minutes: 0, sort: "started", inSteps: false };
@@ -51,7 +55,10 @@ export function parseRoute(hash: string): Route {
   const params = new URLSearchParams(query);
   const text = (name: string): string => (params.get(name) ?? "").slice(0, MAX_FILTER);
   const minutes = Number(params.get("minutes") ?? "0");
-  const [a, b] = [params.get("a") ?? "", params.get("b") ?? ""];
+  const two = (first: string, second: string): readonly [string, string] | null => {
+    const [a, b] = [params.get(first) ?? "", params.get(second) ?? ""];
+    return room === "compare" && a !== "" && b !== "" ? [a, b] : null;
+  };
   const texts = Object.fromEntries(TEXTS.map((name) => [name, text(name)])) as { readonly [name in (typeof TEXTS)[number]]: string };
   return {
     view: VIEWS.find((known) => known === room) ?? "runs",
@@ -61,8 +68,10 @@ export function parseRoute(hash: string): Route {
     },
     runId: room === "runs" && runId !== "" ? runId : null,
     stepId: room === "runs" && runId !== "" && stepId !== "" ? stepId : null,
-    pair: room === "compare" && a !== "" && b !== "" ? [a, b] : null,
+    pair: two("a", "b"),
+    steps: two("a", "b") === null ? null : two("sa", "sb"),
     scope: params.get("scope") ?? "all",
+    expanded: room === "topology" && params.get("calls") === "each",
   };
 }
 
@@ -81,11 +90,13 @@ function legacyRun(hash: string): [string, string] | null {
 }
 
 /** The fragment of a route. `parseRoute` reads it back. */
-export function printRoute({ view, filters, runId, stepId, pair, scope }: Route): string {
+export function printRoute({ view, filters, runId, stepId, pair, steps, scope, expanded }: Route): string {
   const params = new URLSearchParams();
   let path = view === "runs" ? "/" : `/${view}`;
   if (view === "runs" && runId !== null) path = `/runs/${encodeURIComponent(runId)}${stepId === null ? "" : `/${encodeURIComponent(stepId)}`}`;
   if (view === "compare" && pair !== null) for (const [index, name] of ["a", "b"].entries()) params.set(name, pair[index] ?? "");
+  if (view === "compare" && steps !== null) for (const [index, name] of ["sa", "sb"].entries()) params.set(name, steps[index] ?? "");
+  if (view === "topology" && expanded) params.set("calls", "each");
   if (filters.status !== "all") params.set("status", filters.status);
   for (const name of TEXTS) if (filters[name] !== "") params.set(name, filters[name]);
   if (filters.minutes !== 0) params.set("minutes", String(filters.minutes));

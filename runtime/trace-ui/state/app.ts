@@ -34,7 +34,11 @@ export interface App {
   /** Selects a step of the open run; `null` closes the inspector. */
   select(stepId: string | null): void;
   closeRun(): void;
-  show(view: View, more?: { readonly pair?: readonly [string, string]; readonly scope?: string }): void;
+  show(view: View, more?: Partial<Pick<Route, "pair" | "steps" | "scope" | "expanded">>): void;
+  /** Another run beside the open one; who asks for it closes it. */
+  watchRun(runId: string): RunStore;
+  /** The step that waits for another one to be compared with. */
+  readonly marked: Signal<{ readonly runId: string; readonly stepId: string; readonly name: string } | null>;
   giveToken(token: string): Promise<string | null>;
   forgetToken(): void;
   setTheme(theme: Theme): void;
@@ -92,10 +96,11 @@ export function createApp(): App {
   const filters = computed(() => route.value.filters);
   const filterKey = computed(() => JSON.stringify(filters.value));
   const runId = computed(() => route.value.runId);
+  const watchRun = (id: string): RunStore => createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed) });
   const openRun = (): void => {
     run.peek()?.close();
     const id = runId.peek();
-    run.value = id === null ? null : createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed) });
+    run.value = id === null ? null : watchRun(id);
   };
   const loadList = (): void => {
     const wanted = filters.peek();
@@ -175,19 +180,19 @@ export function createApp(): App {
   };
 
   return {
-    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, help, utc, widths, selection, now,
+    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, help, utc, widths, selection, marked: signal(null), now, watchRun,
     hasToken: computed(() => token.value !== null),
     setFilters(changed) {
       go({ ...route.value, filters: { ...route.value.filters, ...changed } }, "replace");
     },
     openRun(id, stepId = null) {
-      go({ ...route.value, view: "runs", pair: null, runId: id, stepId }, "push");
+      go({ ...route.value, view: "runs", pair: null, steps: null, expanded: false, runId: id, stepId }, "push");
     },
     select(stepId) {
       go({ ...route.value, stepId }, route.value.stepId === null && stepId !== null ? "push" : "replace");
     },
     show(view, more = {}) {
-      go({ ...route.value, view, runId: null, stepId: null, pair: more.pair ?? null, scope: more.scope ?? route.value.scope }, "push");
+      go({ ...route.value, view, runId: null, stepId: null, pair: more.pair ?? null, steps: more.steps ?? null, scope: more.scope ?? route.value.scope, expanded: more.expanded ?? false }, "push");
     },
     closeRun() {
       go({ ...route.value, runId: null, stepId: null }, "push");

@@ -2,8 +2,9 @@
 import { batch, signal, type Signal } from "@preact/signals";
 import { now } from "../data/browser.js";
 import { type Api, messageOf, wasAborted } from "../data/api.js";
-import { appendPage, compareRuns, mergeRuns, type RunList } from "../model/run-list.js";
+import { appendPage, compareRuns, mergeRuns, passes, type RunList } from "../model/run-list.js";
 import type { Filters, Sort } from "../model/route.js";
+import { startOf } from "../model/scope.js";
 import type { Run, RunPage, SearchHit, SearchPage } from "../model/types.js";
 
 export type Loading = "first" | "more" | "no";
@@ -75,6 +76,9 @@ export function createListStore(api: Api): ListStore {
     list, loading, error, complete,
     load(wanted) {
       filters = wanted;
+      // What doesn't pass goes at once, also when the service does not answer.
+      const kept = list.peek().runs.filter((run) => passes(run, wanted, now()));
+      if (kept.length < list.peek().runs.length) list.value = { runs: kept, total: kept.length };
       return read("first", async (signal) => {
         const page = await fetchPage(null, signal);
         cursor = nextOf(page, page.runs.length);
@@ -128,11 +132,6 @@ export function filterParams({ status, q, inSteps, tag, session, name, model, us
   return { status, q: inSteps ? "" : q, tag, session, name, model, user, tool, server, from: startOf(minutes, nowMs) };
 }
 
-/** The moment so many minutes ago, as the service takes it; "" for any time. */
-export function startOf(minutes: number, nowMs: number): string {
-  return minutes === 0 ? "" : new Date(nowMs - minutes * 60_000).toISOString();
-}
-
 export interface SearchStore {
   readonly hits: Signal<readonly SearchHit[]>;
   readonly total: Signal<number>;
@@ -173,6 +172,10 @@ export function createSearchStore(api: Api): SearchStore {
     } catch (failure) {
       if (own.signal.aborted) return;
       batch(() => {
+        if (offset === 0) {
+          store.hits.value = [];
+          store.total.value = 0;
+        }
         store.error.value = messageOf(failure);
         store.loading.value = "no";
       });

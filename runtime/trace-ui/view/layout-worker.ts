@@ -11,6 +11,8 @@ type Node = LayoutRequest["nodes"][number];
 type Point = { readonly x: number; readonly y: number };
 
 const LARGE = 150;
+/** Between layers whose edges carry texts. */
+const LABEL_ROOM = 150;
 const GAP = 12;
 const HEAD = 26;
 const PAD = 14;
@@ -22,7 +24,7 @@ worker.onmessage = ({ data }) => worker.postMessage(layoutOf(data));
 function layoutOf(request: LayoutRequest): Layout {
   const graph = new dagre.graphlib.Graph();
   // The better ranking of small graphs takes twice as long, and nobody sees it in large ones.
-  graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 70, marginx: 20, marginy: 20, ranker: request.nodes.length > LARGE ? "tight-tree" : "network-simplex" });
+  graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: request.labelled ? LABEL_ROOM : 70, marginx: 20, marginy: 20, ranker: request.nodes.length > LARGE ? "tight-tree" : "network-simplex" });
   graph.setDefaultEdgeLabel(() => ({}));
   const groups = new Map<string, Node[]>();
   const boxOf = new Map<string, string>();

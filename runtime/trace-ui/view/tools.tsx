@@ -1,6 +1,7 @@
 /** Tools by the server that they came from. */
 import type { JSX } from "preact";
 import { formatNumber } from "../model/format.js";
+import { scopeParams } from "../model/scope.js";
 import type { ToolInventory } from "../model/types.js";
 import { useApp } from "./context.js";
 import { useLoaded } from "./load.js";
@@ -10,7 +11,7 @@ import { ScopeSelect } from "./scope.js";
 export default function ToolsView(): JSX.Element {
   const app = useApp();
   const { scope } = app.route.value;
-  const { value, error } = useLoaded<ToolInventory>("tools", { scope }, 15_000).value;
+  const { value, error } = useLoaded<ToolInventory>("tools", scopeParams(scope, app.now()), 15_000).value;
   const search = (tool: string): void => {
     app.show("runs");
     app.setFilters({ q: `"${tool.slice(0, 190).replaceAll('"', " ")}"`, inSteps: true });

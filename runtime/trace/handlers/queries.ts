@@ -3,7 +3,7 @@ import { detail, type Handlers } from "../http/answer.js";
 import type { Stats, StatsExtended } from "../model.js";
 import { type HandlerContext, isOn, momentsOf } from "./context.js";
 
-type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "getTools" | "searchSteps" | "compareRuns" | "getOverview" | "listSessions">;
+type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "listNodeRuns" | "getTools" | "searchSteps" | "compareRuns" | "getOverview" | "listSessions">;
 
 export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }: HandlerContext): QueryHandlers {
   return {
@@ -29,9 +29,23 @@ export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }
       return { status: 200, body: wide };
     },
 
-    getTopology: async ({ scope = "all" }) => ({ status: 200, json: await store.read.topology(scope) }),
+    async getTopology({ scope = "all", from, to, extended }) {
+      const moments = momentsOf({ from, to });
+      if ("status" in moments) return moments;
+      return { status: 200, json: await store.read.topology({ scope, ...moments }, isOn(extended)) };
+    },
 
-    getTools: async ({ scope = "all" }) => ({ status: 200, json: await store.read.tools(scope) }),
+    async listNodeRuns({ node, caller, scope = "all", from, to, limit = 20 }) {
+      const moments = momentsOf({ from, to });
+      if ("status" in moments) return moments;
+      return { status: 200, json: await store.read.nodeRuns({ scope, ...moments }, node, caller, limit) };
+    },
+
+    async getTools({ scope = "all", from, to }) {
+      const moments = momentsOf({ from, to });
+      if ("status" in moments) return moments;
+      return { status: 200, json: await store.read.tools({ scope, ...moments }) };
+    },
 
     searchSteps: async ({ q, scope = "all", limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.search({ q, scope, limit, offset }) }),
 

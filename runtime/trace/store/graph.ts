@@ -2,10 +2,14 @@
  * The graph and the inventory of tools as the API shows them, both from the same sums, so that they can't disagree.
  * Tools are kept apart by server; MCP servers are put over their tools.
  */
+import type { components } from "../api.types.gen.js";
 import type { Topology, TopologyEdge, TopologyNode, ToolInventory } from "../model.js";
 import { percentile } from "../record/durations.js";
 import { isChainName, nodeName } from "../record/tally.js";
 import { formatTime } from "../time.js";
+import { type EdgeTimes, mergeTimes, noTimes } from "./edge-times.js";
+
+type Extended = components["schemas"]["TopologyExtended"];
 
 /** One node of a scope. Times in microseconds, 0 is never. */
 export interface GraphNode {
@@ -24,6 +28,8 @@ export interface GraphEdge {
   readonly target: string;
   readonly count: number;
   readonly lastAt: number;
+  /** Only where durations of edges were asked for. */
+  readonly times?: EdgeTimes | undefined;
 }
 
 /** What decides a node's id: all nodes of the store, in the order in which they were first seen. */
@@ -55,29 +61,56 @@ export function linkKey(source: string, target: string): string {
   return `${source.length} ${source}${target}`;
 }
 
+/** The runs that a graph is of, where not all of them were looked at. */
+export interface LookedAt {
+  readonly counted: number;
+  readonly total: number;
+}
+
 /** The answer of GET /api/topology. Nodes sorted by id, edges by source and target. */
 export function topologyOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[], ids: ReadonlyMap<string, string>): Topology {
+  const { nodes: shown, links, servers } = drawn(nodes, edges, ids);
+  return { nodes: [...shown.values(), ...servers].sort((a, b) => compare(a.id, b.id)), edges: links.map(shownEdge) };
+}
+
+/** The same with percentiles of nodes and edges. */
+export function extendedTopologyOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[], ids: ReadonlyMap<string, string>, { counted, total }: LookedAt): Extended {
+  const { nodes: shown, links, servers } = drawn(nodes, edges, ids);
+  const wide = nodes.map((node) => ({ ...(shown.get(node.key) ?? shownNode(node, node.key)), ...percentiles(node.buckets, node.maxMs) }));
+  return {
+    nodes: [...wide, ...servers.map((server) => ({ ...server, ...percentiles([], 0) }))].sort((a, b) => compare(a.id, b.id)),
+    edges: links.map((edge) => ({ ...shownEdge(edge), error_count: edge.times?.errors ?? 0, ...percentiles(edge.times?.buckets ?? [], edge.times?.maxMs ?? 0) })),
+    counted_runs: counted,
+    total_runs: total,
+  };
+}
+
+function percentiles(buckets: Iterable<readonly [number, number]>, maxMs: number): { readonly p50_duration_ms: number | null; readonly p95_duration_ms: number | null } {
+  const counts = [...buckets];
+  return { p50_duration_ms: percentile(counts, 0.5, maxMs), p95_duration_ms: percentile(counts, 0.95, maxMs) };
+}
+
+/** Nodes by key, edges sorted by source and target, and the servers over their tools. */
+function drawn(nodes: readonly GraphNode[], edges: readonly GraphEdge[], ids: ReadonlyMap<string, string>): { readonly nodes: ReadonlyMap<string, TopologyNode>; readonly links: readonly GraphEdge[]; readonly servers: readonly TopologyNode[] } {
   const shown = new Map(nodes.map((node) => [node.key, shownNode(node, ids.get(node.key) ?? node.key)]));
   const links = new Map<string, GraphEdge>();
-  const link = (source: string, target: string, count: number, lastAt: number): void => {
+  const link = (source: string, target: string, { count, lastAt, times }: Pick<GraphEdge, "count" | "lastAt" | "times">): void => {
     const key = linkKey(source, target);
     const held = links.get(key);
-    links.set(key, { source, target, count: count + (held?.count ?? 0), lastAt: Math.max(lastAt, held?.lastAt ?? 0) });
+    const merged = noTimes();
+    for (const part of [held?.times, times]) if (part !== undefined) mergeTimes(merged, part);
+    links.set(key, { source, target, count: count + (held?.count ?? 0), lastAt: Math.max(lastAt, held?.lastAt ?? 0), times: merged });
   };
-  for (const edge of edges) link(ids.get(edge.source) ?? edge.source, ids.get(edge.target) ?? edge.target, edge.count, edge.lastAt);
-  const servers = serverNodes(nodes);
+  for (const edge of edges) link(ids.get(edge.source) ?? edge.source, ids.get(edge.target) ?? edge.target, edge);
   for (const node of nodes) {
     const { family, source } = nodeName(node.key);
-    if (family === "tool" && source !== null) link(`mcp:${source}`, ids.get(node.key) ?? node.key, node.invocations, node.lastAt);
+    if (family === "tool" && source !== null) link(`mcp:${source}`, ids.get(node.key) ?? node.key, { count: node.invocations, lastAt: node.lastAt, times: { errors: node.errors, maxMs: node.maxMs, buckets: new Map(node.buckets) } });
   }
   for (const edge of edges) {
     const { family, source } = nodeName(edge.target);
-    if (family === "tool" && source !== null) link(ids.get(edge.source) ?? edge.source, `mcp:${source}`, edge.count, edge.lastAt);
+    if (family === "tool" && source !== null) link(ids.get(edge.source) ?? edge.source, `mcp:${source}`, edge);
   }
-  return {
-    nodes: [...shown.values(), ...servers].sort((a, b) => compare(a.id, b.id)),
-    edges: [...links.values()].sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target)).map(shownEdge),
-  };
+  return { nodes: shown, links: [...links.values()].sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target)), servers: serverNodes(nodes) };
 }
 
 function shownNode(node: GraphNode, id: string): TopologyNode {

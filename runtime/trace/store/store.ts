@@ -92,6 +92,13 @@ export interface RunFilterQuery {
   readonly to?: number | undefined;
 }
 
+/** Whose calls a graph is of: the runs of a scope that started in a time. */
+export interface GraphQuery {
+  readonly scope: string;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
 export interface RunListQuery extends RunFilterQuery {
   readonly limit: number;
   readonly offset: number;
@@ -147,10 +154,12 @@ export interface TraceReader {
   payload(runId: string, eventId: string): Promise<{ readonly found: Json<Schemas["StepPayload"]> } | { readonly miss: PayloadMiss }>;
   /** Without `extended` what takes a look at every run is left out as `null`. */
   stats(extended: boolean): Promise<StoreStats>;
-  topology(scope: string): Promise<Json<Schemas["Topology"]>>;
+  topology(query: GraphQuery, extended: boolean): Promise<Json<Schemas["Topology"]>>;
+  /** The newest runs behind a node of the graph, or behind its calls by another one. */
+  nodeRuns(query: GraphQuery, node: string, caller: string | undefined, limit: number): Promise<Json<Schemas["NodeRuns"]>>;
   /** Nodes and edges of `all` whose keys are given. */
   changed(nodes: readonly string[], edges: readonly string[]): Promise<Json<Schemas["Topology"]>>;
-  tools(scope: string): Promise<Json<Schemas["ToolInventory"]>>;
+  tools(query: GraphQuery): Promise<Json<Schemas["ToolInventory"]>>;
   search(query: { readonly q: string; readonly scope: string; readonly limit: number; readonly offset: number }): Promise<Json<Schemas["SearchResult"]>>;
   compare(a: string, b: string): Promise<Json<Schemas["Comparison"]> | null>;
   overview(query: RunFilterQuery, buckets: number): Promise<Json<Schemas["RunOverview"]>>;

@@ -4,6 +4,7 @@ import { COMPLETED, eventKind, FAILED, RUNNING, type Topology } from "../model.j
 import { RunCalls } from "../record/calls.js";
 import type { RunRow } from "../record/run-state.js";
 import { isToolCall, nodeKey, nodeName, Tally } from "../record/tally.js";
+import type { TimesByEdge } from "./edge-times.js";
 import { type GraphEdge, type GraphNode, linkKey } from "./graph.js";
 import { type CallRecord, type EventRecord, recordedEvent } from "./rows.js";
 import { runWire, runWireExtended } from "./wire.js";
@@ -104,30 +105,25 @@ export function changedPart(all: Topology, ids: ReadonlyMap<string, string>, nod
   };
 }
 
-/** The graph of some runs: their sums, and what else the servers offer that were active in them. */
-export function scopedGraph(runs: Iterable<readonly CallRecord[]>, registered: Iterable<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
-  const tally = new Tally();
-  for (const records of runs) tallyOf(records, tally);
-  return graphOf(tally, registered);
-}
-
 /** The graph of sums, and what else the servers offer that were active in them. The sums are given away. */
-export function graphOf(tally: Tally, registered: Iterable<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
+export function graphOf(tally: Tally, registered: Iterable<string>, times: TimesByEdge): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const active = new Set([...tally.nodes.keys()].map((key) => nodeName(key)).flatMap(({ family, source }) => (family === "tool" && source !== null ? [source] : [])));
   for (const key of registered) {
     const { source } = nodeName(key);
     if (source !== null && active.has(source)) tally.node(key);
   }
-  return { nodes: [...tally.nodes].map(([key, sum]) => ({ key, ...sum, buckets: [...sum.buckets] })), edges: [...tally.edges.values()] };
+  return { nodes: [...tally.nodes].map(([key, sum]) => ({ key, ...sum, buckets: [...sum.buckets] })), edges: [...tally.edges].map(([key, edge]) => ({ ...edge, times: times.get(key) })) };
 }
 
-/** What a scope stands for: all runs, the last ones, or one by its id. */
-export type Scope = { readonly kind: "all" } | { readonly kind: "last"; readonly count: number } | { readonly kind: "run"; readonly ids: readonly string[] };
+/** What a scope stands for: all runs, the last ones, those of a name, or one by its id. */
+export type Scope = { readonly kind: "all" } | { readonly kind: "last"; readonly count: number } | { readonly kind: "name"; readonly name: string } | { readonly kind: "run"; readonly ids: readonly string[] };
 
-const MAX_LAST = 1000;
+/** Runs of a scope that is not all of them, at most; the newest. */
+export const MAX_LAST = 1000;
 
 export function parseScope(scope: string): Scope {
   if (scope === "all") return { kind: "all" };
+  if (scope.startsWith("name:")) return { kind: "name", name: scope.slice("name:".length) };
   if (scope.startsWith("run:")) return { kind: "run", ids: [scope.slice(4), scope.slice(4).trim()] };
   return { kind: "last", count: Math.min(MAX_LAST, Math.max(1, Number(scope.slice("last_n:".length)))) };
 }

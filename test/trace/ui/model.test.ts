@@ -38,7 +38,7 @@ test("a token that is no sub-protocol goes by the query, and as bytes in the hea
   assert.equal(bearer("é"), "Bearer Ã©");
 });
 
-const NOWHERE: Route = { view: "runs", filters: NO_FILTERS, runId: null, stepId: null, pair: null, scope: "all" };
+const NOWHERE: Route = { view: "runs", filters: NO_FILTERS, runId: null, stepId: null, pair: null, steps: null, scope: "all", expanded: false };
 
 test("what is shown is read back from the address", () => {
   const table: readonly Route[] = [
@@ -46,7 +46,9 @@ test("what is shown is read back from the address", () => {
     { ...NOWHERE, filters: { status: "failed", q: "a&b #?", tag: "x/y", session: "s 1", name: "a=b", model: "m/1", user: "ü", tool: "t &", server: "s/1", minutes: 60, sort: "cost", inSteps: true }, runId: "r/1?x#é", stepId: "e%1" },
     { ...NOWHERE, filters: { ...NO_FILTERS, tag: "%_[" }, runId: "r" },
     { ...NOWHERE, view: "compare", pair: ["a&b", "c d"] },
+    { ...NOWHERE, view: "compare", pair: ["r 1", "r 1"], steps: ["r%25:x&y", "r:z"] },
     { ...NOWHERE, view: "topology", scope: "last_n:20" },
+    { ...NOWHERE, view: "topology", scope: "run:a&b", expanded: true },
   ];
   for (const route of table) assert.deepEqual(parseRoute(printRoute(route)), route);
 });

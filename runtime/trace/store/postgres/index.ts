@@ -160,7 +160,7 @@ function withName(error: unknown): unknown {
 function threadReader(thread: Thread): TraceReader {
   const read = <K extends keyof TraceReader>(method: K) => (...args: Parameters<TraceReader[K]>): ReturnType<TraceReader[K]> => thread.call(method, ...args) as ReturnType<TraceReader[K]>;
   return {
-    runs: read("runs"), run: read("run"), target: read("target"), steps: read("steps"), payload: read("payload"), stats: read("stats"), topology: read("topology"),
+    runs: read("runs"), run: read("run"), target: read("target"), steps: read("steps"), payload: read("payload"), stats: read("stats"), topology: read("topology"), nodeRuns: read("nodeRuns"),
     changed: read("changed"), tools: read("tools"), search: read("search"), compare: read("compare"), overview: read("overview"), sessions: read("sessions"), runIds: read("runIds"), runList: read("runList"),
   };
 }

@@ -5,15 +5,15 @@ import type { RunRow } from "../../record/run-state.js";
 import { nodeKey } from "../../record/tally.js";
 import { align, callsOf } from "../compare.js";
 import { parseRunCursor, parseStepCursor, runCursor, stepCursor } from "../cursor.js";
-import { type GraphEdge, type GraphNode, inventoryOf, topologyOf } from "../graph.js";
 import { MAX_OVERVIEW_RUNS, OVERVIEW_COLUMNS, overviewOf, type OverviewRecord, RUN_ORDERS } from "../overview.js";
-import { CALL_COLUMNS, type CallRecord, EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
+import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
 import { hitSnippet, searchTerms } from "../search-text.js";
-import type { RunFilterQuery, RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
-import { changedPart, folded, nestedRun, parseScope, scopedGraph, sessionOf } from "../stored.js";
+import type { GraphQuery, RunFilterQuery, RunListQuery, StepPage, StepPageQuery, StoreStats, Target, TraceReader } from "../store.js";
+import { folded, nestedRun, sessionOf } from "../stored.js";
 import { hitRun, runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { storable } from "./copy.js";
 import type { Client } from "./driver.js";
+import { GraphReads } from "./graph-reads.js";
 import { EVENT_COLUMNS_OF_E } from "./source.js";
 import { loadIds } from "./sums.js";
 import { questionOf } from "./words.js";
@@ -25,10 +25,14 @@ const MAX_COUNTED = 10_000;
 const SMALLEST = Number.MIN_SAFE_INTEGER;
 
 export class PostgresReader implements TraceReader {
+  readonly #graph: GraphReads;
+
   constructor(
     private readonly db: Db,
     private readonly log: (message: string) => void = () => undefined,
-  ) {}
+  ) {
+    this.#graph = new GraphReads(db);
+  }
 
   // ---- runs -------------------------------------------------------------------------------------------------
 
@@ -134,7 +138,7 @@ export class PostgresReader implements TraceReader {
   async search({ q, scope, limit, offset }: { readonly q: string; readonly scope: string; readonly limit: number; readonly offset: number }): Promise<string> {
     const terms = searchTerms(q);
     const question = questionOf(terms);
-    const roots = await this.#roots(scope);
+    const roots = await this.#graph.roots({ scope });
     const [state] = await this.#rows<{ indexed_seq: number; last_seq: number }>("SELECT i.seq AS indexed_seq, h.seq AS last_seq FROM indexed i, head h");
     const empty = { hits: [], total: 0, limit, offset, indexed_seq: state?.indexed_seq ?? 0, last_seq: state?.last_seq ?? 0 };
     if (question === null || roots?.length === 0) return JSON.stringify(empty);
@@ -172,19 +176,20 @@ export class PostgresReader implements TraceReader {
 
   // ---- sums -------------------------------------------------------------------------------------------------
 
-  async topology(scope: string): Promise<string> {
-    const { nodes, edges } = await this.#graph(scope);
-    return JSON.stringify(topologyOf(nodes, edges, await loadIds(this.db)));
+  topology(query: GraphQuery, extended: boolean): Promise<string> {
+    return this.#graph.topology(query, extended);
   }
 
-  async changed(nodeKeys: readonly string[], edgeKeys: readonly string[]): Promise<string> {
-    const { nodes, edges } = await this.#graph("all");
-    const ids = await loadIds(this.db);
-    return JSON.stringify(changedPart(topologyOf(nodes, edges, ids), ids, nodeKeys, edgeKeys));
+  nodeRuns(query: GraphQuery, node: string, caller: string | undefined, limit: number): Promise<string> {
+    return this.#graph.nodeRuns(query, node, caller, limit);
   }
 
-  async tools(scope: string): Promise<string> {
-    return JSON.stringify(inventoryOf((await this.#graph(scope)).nodes));
+  changed(nodeKeys: readonly string[], edgeKeys: readonly string[]): Promise<string> {
+    return this.#graph.changed(nodeKeys, edgeKeys);
+  }
+
+  tools(query: GraphQuery): Promise<string> {
+    return this.#graph.tools(query);
   }
 
   async stats(extended = true): Promise<StoreStats> {
@@ -276,41 +281,6 @@ export class PostgresReader implements TraceReader {
       [question, ...(roots === null ? [] : [roots])],
     );
     return value ?? 0;
-  }
-
-  /** Keys of the runs of a scope; `null` is all of them. */
-  async #roots(scope: string): Promise<readonly number[] | null> {
-    const asked = parseScope(scope);
-    if (asked.kind === "all") return null;
-    if (asked.kind === "last") return (await this.#rows<{ key: number }>("SELECT key FROM runs ORDER BY started_at DESC, run_id DESC LIMIT $1", [asked.count])).map((row) => row.key);
-    for (const id of asked.ids) {
-      const run = await this.#run(id);
-      if (run !== null) return [run.key];
-    }
-    return [];
-  }
-
-  async #graph(scope: string): Promise<{ nodes: GraphNode[]; edges: GraphEdge[] }> {
-    const roots = await this.#roots(scope);
-    if (roots === null) return this.#everything();
-    const registered = await this.#rows<{ key: string }>("SELECT key FROM nodes WHERE registered = 1 ORDER BY id");
-    const runs = new Map<number, CallRecord[]>(roots.map((root) => [root, []]));
-    for (const record of await this.#rows<CallRecord & { root: number }>(`SELECT root, ${CALL_COLUMNS} FROM events WHERE root = ANY($1) ORDER BY seq`, [roots])) runs.get(record.root)?.push(record);
-    return scopedGraph(runs.values(), registered.map((row) => row.key));
-  }
-
-  async #everything(): Promise<{ nodes: GraphNode[]; edges: GraphEdge[] }> {
-    const nodes = await this.#rows<{ key: string; invocations: number; errors: number; duration_ms: number; timed: number; max_ms: number; last_at: number; buckets: [number, number][] | null }>(
-      `SELECT key, invocations, errors, duration_ms, timed, max_ms, last_at, (SELECT json_agg(json_build_array(bucket, count)) FROM durations WHERE node = key) AS buckets
-       FROM nodes WHERE events > 0 OR registered = 1 ORDER BY id`,
-    );
-    const edges = await this.#rows<{ source: string; target: string; count: number; last_at: number }>("SELECT source, target, count, last_at FROM edges");
-    return {
-      nodes: nodes.map((node) => ({
-        key: node.key, invocations: node.invocations, errors: node.errors, durationMs: node.duration_ms, timed: node.timed, maxMs: node.max_ms, lastAt: node.last_at, buckets: node.buckets ?? [],
-      })),
-      edges: edges.map((edge) => ({ source: edge.source, target: edge.target, count: edge.count, lastAt: edge.last_at })),
-    };
   }
 }
 

@@ -139,7 +139,7 @@ function threadReader(readers: readonly Thread[]): TraceReader {
     return reader.call(method, ...args) as ReturnType<TraceReader[K]>;
   };
   return {
-    runs: read("runs"), run: read("run"), target: read("target"), steps: read("steps"), payload: read("payload"), stats: read("stats"), topology: read("topology"),
+    runs: read("runs"), run: read("run"), target: read("target"), steps: read("steps"), payload: read("payload"), stats: read("stats"), topology: read("topology"), nodeRuns: read("nodeRuns"),
     changed: read("changed"), tools: read("tools"), search: read("search"), compare: read("compare"), overview: read("overview"), sessions: read("sessions"), runIds: read("runIds"), runList: read("runList"),
   };
 }

@@ -19,9 +19,10 @@ export function readMethods(reader: SqliteReader): Reads {
       return "miss" in found ? found : { found: json(found.found) };
     },
     stats: (extended) => reader.stats(extended),
-    topology: (scope) => json(reader.topology(scope)),
+    topology: (query, extended) => json(reader.topology(query, extended)),
+    nodeRuns: (query, node, caller, limit) => json(reader.nodeRuns(query, node, caller, limit)),
     changed: (nodes, edges) => json(reader.changed(nodes, edges)),
-    tools: (scope) => json(reader.tools(scope)),
+    tools: (query) => json(reader.tools(query)),
     search: (query) => json(reader.search(query)),
     compare: (a, b) => jsonOrNull(reader.compare(a, b)),
     overview: (query, buckets) => json(reader.overview(query, buckets)),
@@ -37,7 +38,7 @@ export function localReader(reader: SqliteReader): TraceReader {
   const later = <A extends unknown[], R>(method: (...args: A) => R) => (...args: A): Promise<R> => Promise.resolve().then(() => method(...args));
   return {
     runs: later(reads.runs), run: later(reads.run), target: later(reads.target), steps: later(reads.steps), payload: later(reads.payload), stats: later(reads.stats),
-    topology: later(reads.topology), changed: later(reads.changed), tools: later(reads.tools), search: later(reads.search), compare: later(reads.compare),
+    topology: later(reads.topology), nodeRuns: later(reads.nodeRuns), changed: later(reads.changed), tools: later(reads.tools), search: later(reads.search), compare: later(reads.compare),
     overview: later(reads.overview), sessions: later(reads.sessions), runIds: later(reads.runIds), runList: later(reads.runList),
   };
 }

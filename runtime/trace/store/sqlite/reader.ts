@@ -8,7 +8,7 @@ import { eventKind } from "../../model.js";
 import type { RunRow } from "../../record/run-state.js";
 import { align, callsOf } from "../compare.js";
 import { parseStepCursor, stepCursor } from "../cursor.js";
-import type { RunFilterQuery, PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
+import type { GraphQuery, RunFilterQuery, PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
 import { nestedRun } from "../stored.js";
 import { runWire, runWireExtended, stepWire, stepWireExtended, type StepRow } from "../wire.js";
 import { GraphReads } from "./graph-reads.js";
@@ -140,16 +140,20 @@ export class SqliteReader {
 
   // ---- sums -------------------------------------------------------------------------------------------------
 
-  topology(scope: string): Schemas["Topology"] {
-    return this.#graph.topology(scope);
+  topology(query: GraphQuery, extended: boolean): Schemas["Topology"] {
+    return this.#graph.topology(query, extended);
+  }
+
+  nodeRuns(query: GraphQuery, node: string, caller: string | undefined, limit: number): Schemas["NodeRuns"] {
+    return this.#graph.nodeRuns(query, node, caller, limit);
   }
 
   changed(nodeKeys: readonly string[], edgeKeys: readonly string[]): Schemas["Topology"] {
     return this.#graph.changed(nodeKeys, edgeKeys);
   }
 
-  tools(scope: string): Schemas["ToolInventory"] {
-    return this.#graph.tools(scope);
+  tools(query: GraphQuery): Schemas["ToolInventory"] {
+    return this.#graph.tools(query);
   }
 
   stats(extended = true): StoreStats {

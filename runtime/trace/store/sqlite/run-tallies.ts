@@ -3,14 +3,20 @@
  * for again and again, and all but a few of them have ended.
  */
 import type { Tally } from "../../record/tally.js";
+import { edgeTimesOf, type TimesByEdge } from "../edge-times.js";
 import { CALL_COLUMNS, type CallRecord } from "../rows.js";
 import { tallyOf } from "../stored.js";
 import type { Db } from "./schema.js";
 
-interface Kept {
+/** Sums of one run; not to be changed. */
+export interface RunSums {
+  readonly tally: Tally;
+  readonly times: TimesByEdge;
+}
+
+interface Kept extends RunSums {
   readonly lastSeq: number;
   readonly steps: number;
-  readonly tally: Tally;
 }
 
 /** Runs that are kept, at most; those used least recently go first. */
@@ -27,15 +33,20 @@ export class RunTallies {
     this.#sql = prepare(traces);
   }
 
-  /** Of the run with that key; not to be changed. */
-  of(root: number): Tally {
+  /** Of the run with that key. */
+  of(root: number): RunSums {
     const state = this.#sql.state.get(root);
     const kept = this.#kept.get(root);
     if (kept !== undefined) this.#drop(root, kept);
-    const made = kept !== undefined && state?.last_seq === kept.lastSeq && state.steps === kept.steps ? kept.tally : tallyOf(this.#sql.steps.iterate(root));
+    const made = kept !== undefined && state?.last_seq === kept.lastSeq && state.steps === kept.steps ? kept : this.#make(root);
     // Without its row the run is gone.
-    if (state !== undefined) this.#keep(root, { lastSeq: state.last_seq, steps: state.steps, tally: made });
+    if (state !== undefined) this.#keep(root, { lastSeq: state.last_seq, steps: state.steps, tally: made.tally, times: made.times });
     return made;
+  }
+
+  #make(root: number): RunSums {
+    const records = this.#sql.steps.all(root);
+    return { tally: tallyOf(records), times: edgeTimesOf(records) };
   }
 
   #keep(root: number, entry: Kept): void {

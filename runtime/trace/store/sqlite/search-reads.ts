@@ -29,7 +29,7 @@ export class SearchReads {
   search(query: { q: string; scope: string; limit: number; offset: number }): Schemas["SearchResult"] {
     const terms = searchTerms(query.q);
     const match = matchExpression(terms);
-    const roots = this.graph.roots(query.scope);
+    const roots = this.graph.roots({ scope: query.scope });
     const bounds = roots === null ? { from: 0, to: Number.MAX_SAFE_INTEGER } : this.#seqRange(roots);
     const inScope = roots === null ? null : new Set(roots);
     const hits: Schemas["SearchHit"][] = [];
