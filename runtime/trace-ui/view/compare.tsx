@@ -1,13 +1,15 @@
-/** Two runs side by side: what changed in all, and call by call. */
+/** Two runs side by side: what changed in all, and call by call; or two of their steps. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { deltasOf, type Delta, mismatchOf, onlyIn } from "../model/comparison.js";
+import { deltasOf, mismatchOf, onlyIn } from "../model/comparison.js";
 import { diffLines, diffWords } from "../model/diff.js";
-import { formatCost, formatDuration, formatMoment, formatNumber } from "../model/format.js";
+import { formatDuration, formatMoment, formatNumber } from "../model/format.js";
 import { previewOf, titleOf } from "../model/run-list.js";
 import { stepKey } from "../model/spans.js";
 import type { ComparedRow, Comparison, Run, RunPage, StepPayload } from "../model/types.js";
+import { DeltaTable, Parts } from "./compare-parts.js";
+import { CompareSteps } from "./compare-steps.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
 import { useLoaded } from "./load.js";
@@ -18,18 +20,25 @@ const ROW = 30;
 
 export default function CompareView(): JSX.Element {
   const app = useApp();
-  const { pair } = app.route.value;
-  const { value, error } = useLoaded<Comparison>(pair === null ? null : "compare", pair === null ? {} : { a: pair[0], b: pair[1] }).value;
-  const shown = value !== null && pair !== null && value.a.run_id === pair[0] && value.b.run_id === pair[1] ? value : null;
+  const { pair, steps } = app.route.value;
+  const swapped = (two: readonly [string, string] | null): readonly [string, string] | null => (two === null ? null : [two[1], two[0]]);
   return (
     <section class="view compare" aria-label="Compare">
       <header class="view-head">
-        <h1>Compare</h1>
-        {pair !== null && <button type="button" onClick={() => app.show("compare", { pair: [pair[1], pair[0]] })}>Swap</button>}
+        <h1>{steps === null ? "Compare" : "Compare steps"}</h1>
+        {pair !== null && <button type="button" onClick={() => app.show("compare", { pair: swapped(pair), steps: swapped(steps) })}>Swap</button>}
+        {pair !== null && steps !== null && pair[0] !== pair[1] && <button type="button" onClick={() => app.show("compare", { pair })}>Compare the runs</button>}
       </header>
-      {pair === null ? <PickPair /> : error !== null ? <Notice title="The runs can't be compared" tone="error">{error}</Notice> : shown === null ? <Notice title="Loading…" /> : <Sides comparison={shown} />}
+      {pair === null ? <PickPair /> : steps === null ? <CompareRuns pair={pair} /> : <CompareSteps key={`${pair.join(" ")} ${steps.join(" ")}`} pair={pair} steps={steps} />}
     </section>
   );
+}
+
+function CompareRuns({ pair }: { pair: readonly [string, string] }): JSX.Element {
+  const { value, error } = useLoaded<Comparison>("compare", { a: pair[0], b: pair[1] }).value;
+  const shown = value !== null && value.a.run_id === pair[0] && value.b.run_id === pair[1] ? value : null;
+  if (error !== null) return <Notice title="The runs can't be compared" tone="error">{error}</Notice>;
+  return shown === null ? <Notice title="Loading…" /> : <Sides comparison={shown} />;
 }
 
 /** Two runs chosen from the newest ones. */
@@ -67,10 +76,7 @@ function Sides({ comparison }: { comparison: Comparison }): JSX.Element {
       <div class="compare-all" tabIndex={0} role="region" aria-label="Differences of the runs">
         {warning !== null && <p class="notice-line warn" role="status">{warning}</p>}
         <div class="sides"><Side run={a} name="A" /><Side run={b} name="B" /></div>
-        <table class="deltas">
-          <thead><tr><td /><th scope="col" class="num">A</th><th scope="col" class="num">B</th><th scope="col" class="num">Change</th></tr></thead>
-          <tbody>{deltasOf(comparison).map((delta) => <DeltaRow key={delta.term} delta={delta} />)}</tbody>
-        </table>
+        <DeltaTable deltas={deltasOf(comparison)} />
         <TextDiff title="Asked" a={previewOf(a)} b={previewOf(b)} />
         <TextDiff title="Answered" a={a.answer ?? a.error_message ?? ""} b={b.answer ?? b.error_message ?? ""} />
         <OnlyIn comparison={comparison} />
@@ -106,21 +112,10 @@ function Side({ run, name }: { run: Run; name: string }): JSX.Element {
   );
 }
 
-function DeltaRow({ delta: { term, unit, a, b } }: { delta: Delta }): JSX.Element {
-  const show = (value: number): string => (unit === "ms" ? formatDuration(value) : unit === "usd" ? formatCost(value) : formatNumber(value));
-  const change = a === null || b === null ? null : b - a;
-  const share = a === null || a === 0 || change === null || change === 0 ? "" : ` (${change > 0 ? "+" : "−"}${Math.abs((100 * change) / a).toFixed(0)} %)`;
-  return <tr><th scope="row">{term}</th><td class="num">{a === null ? "–" : show(a)}</td><td class="num">{b === null ? "–" : show(b)}</td><td class="num">{change === null ? "–" : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${show(Math.abs(change))}${share}`}</td></tr>;
-}
-
 function TextDiff({ title, a, b }: { title: string; a: string; b: string }): JSX.Element | null {
   const parts = useMemo(() => diffWords(a, b), [a, b]);
   if (a === "" && b === "") return null;
   return <div class="text-diff"><h2>{title}{a === b && <span class="quiet"> the same</span>}</h2><p><Parts parts={parts} /></p></div>;
-}
-
-function Parts({ parts }: { parts: ReturnType<typeof diffWords> }): JSX.Element {
-  return <bdi>{parts.map((part, index) => (part.kind === "same" ? part.text : part.kind === "removed" ? <del key={index}>{part.text}</del> : <ins key={index}>{part.text}</ins>))}</bdi>;
 }
 
 function OnlyIn({ comparison }: { comparison: Comparison }): JSX.Element | null {
@@ -168,6 +163,7 @@ function PickedCall({ row, runs, onClose }: { row: ComparedRow; runs: readonly [
       <header class="inspector-head"><h2><Foreign text={(row.a ?? row.b)?.node ?? "call"} /></h2><IconButton name="close" label="Close" onClick={onClose} /></header>
       <div class="inspector-body" tabIndex={0} role="region" aria-label="Difference of the call">
         <p class="picked-links">
+          {row.a !== null && row.b !== null && <button type="button" onClick={() => row.a !== null && row.b !== null && app.show("compare", { pair: runs, steps: [stepKey(row.a), stepKey(row.b)] })}>Compare the steps</button>}
           {row.a !== null && <button type="button" onClick={() => app.openRun(runs[0], row.a === null ? null : stepKey(row.a))}>Open in A</button>}
           {row.b !== null && <button type="button" onClick={() => app.openRun(runs[1], row.b === null ? null : stepKey(row.b))}>Open in B</button>}
         </p>

@@ -13,6 +13,7 @@ import { ChatView } from "./chat.js";
 import { useApp } from "./context.js";
 import { KindIcon, kindWord } from "./icons.js";
 import { JsonTree } from "./json-tree.js";
+import { markStep } from "./mark-step.js";
 import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
 import { PlanView } from "./plan.js";
 
@@ -29,6 +30,7 @@ export function Inspector({ store, stepId }: { store: RunStore; stepId: string }
       <header class="inspector-head">
         {span !== null && <KindIcon kind={span.kind} />}
         <h2>{span === null ? "Step" : <Foreign text={span.name} />}</h2>
+        {span !== null && <IconButton name="compare" label={app.marked.value === null ? "Compare this step with another" : app.marked.value.stepId === span.id ? "Don't compare this step" : `Compare with ${app.marked.value.name}`} shortcut="m" pressed={app.marked.value?.stepId === span.id} onClick={() => markStep(app)} />}
         <IconButton name="close" label="Close" shortcut="Esc" onClick={() => app.select(null)} />
       </header>
       {span !== null ? <SpanDetails key={span.id} store={store} span={span} />

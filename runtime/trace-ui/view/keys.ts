@@ -1,6 +1,7 @@
 /** The keys of the page. Views that are listened to carry `data-keys`; texts and buttons keep their own keys. */
 import type { View } from "../model/route.js";
 import type { App } from "../state/app.js";
+import { markStep } from "./mark-step.js";
 
 /** Keys as the help shows them. */
 export const KEYS: readonly (readonly [string, string])[] = [
@@ -15,6 +16,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["+  −  0", "Zoom in, out, whole run"],
   ["1 – 5", "Runs, sessions, topology, tools, stats"],
   ["c", "Compare with the previous run of this name"],
+  ["m", "Compare this step with the next one that is marked"],
   ["x", "Select the run of the row"],
   ["t", "Theme: system, light, dark"],
   ["?", "This help"],
@@ -84,6 +86,9 @@ function handlePage(app: App, event: KeyboardEvent): boolean {
     case "4":
     case "5":
       app.show(PLACES[Number(event.key) - 1] ?? "runs");
+      return true;
+    case "m":
+      markStep(app);
       return true;
     case "J":
     case "K":

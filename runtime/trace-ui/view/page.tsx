@@ -9,6 +9,7 @@ import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
 import { LazyView } from "./lazy.js";
 import { ListPane } from "./list-pane.js";
+import { MarkedStep } from "./mark-step.js";
 import { RunPane } from "./run-pane.js";
 import { TokenPrompt } from "./token-prompt.js";
 
@@ -38,6 +39,7 @@ export function Page(): JSX.Element {
           {store !== null && stepId !== null && <Inspector store={store} stepId={stepId} />}
         </main>
       )}
+      <MarkedStep />
       {app.help.value && <Help />}
     </div>
   );

@@ -27,6 +27,11 @@ export function RichText({ text, label }: { text: string; label: string }): JSX.
   );
 }
 
+/** One line of others, as the service cut it: markdown as elements, everything else as it is. */
+export function ShortText({ text }: { text: string }): JSX.Element {
+  return MARKS.test(text) ? <Marked text={text} /> : <bdi>{text}</bdi>;
+}
+
 function Marked({ text }: { text: string }): JSX.Element {
   const view = useSignal<{ readonly Markdown: MarkdownView } | null>(null);
   useEffect(() => {

@@ -15,6 +15,7 @@ import { compareWithPrevious } from "./compare-previous.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
 import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
+import { ShortText } from "./rich-text.js";
 import { Waterfall } from "./waterfall.js";
 
 export function RunPane({ store }: { store: RunStore }): JSX.Element {
@@ -63,8 +64,12 @@ function RunHead({ store, run, summary }: { store: RunStore; run: Run | null; su
   );
 }
 
+/** Tags that are shown before asking for more. */
+const TAGS = 12;
+
 function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
   const app = useApp();
+  const allTags = useSignal(false);
   const nowMs = app.clock.value;
   const startedMs = Date.parse(run.started_at);
   const running = run.status === "running";
@@ -82,7 +87,8 @@ function RunFacts({ store, run }: { store: RunStore; run: Run }): JSX.Element {
       {run.session_id !== null && <li><button type="button" class="chip" title="Runs of this session" onClick={() => app.setFilters({ session: (run.session_id ?? "").slice(0, 200) })}>session <Foreign text={run.session_id} /></button></li>}
       {run.user_id !== null && <li>user <Foreign text={run.user_id} /></li>}
       {run.run_id !== run.root_run_id && <li><button type="button" class="chip" onClick={() => app.openRun(run.root_run_id)}>part of a larger run</button></li>}
-      {run.tags.map((tag) => <li key={tag}><button type="button" class="chip" title="Runs with this tag" onClick={() => app.setFilters({ tag: tag.slice(0, 200) })}><Foreign text={tag} /></button></li>)}
+      {run.tags.slice(0, allTags.value ? run.tags.length : TAGS).map((tag) => <li key={tag}><button type="button" class="chip" title="Runs with this tag" onClick={() => app.setFilters({ tag: tag.slice(0, 200) })}><Foreign text={tag} /></button></li>)}
+      {run.tags.length > TAGS && <li><button type="button" class="link" aria-expanded={allTags.value} onClick={() => (allTags.value = !allTags.value)}>{allTags.value ? "Fewer tags" : `${formatNumber(run.tags.length - TAGS)} more tags`}</button></li>}
     </ul>
   );
 }
@@ -95,8 +101,8 @@ function RunSummary({ store, run, summary }: { store: RunStore; run: Run; summar
   const waitingMs = waiting === null ? 0 : app.clock.value - waiting.span.startMs;
   const step = (node: Node): JSX.Element => <button type="button" class="link" onClick={() => { store.follow.value = false; app.select(node.span.id); }}><Foreign text={node.span.name} /></button>;
   const parts = {
-    asked: asked === "" ? null : <div class="said" key="asked"><dt>Asked</dt><dd><bdi>{asked}</bdi></dd></div>,
-    answered: run.answer === null || run.answer === "" ? null : <div class="said" key="answered"><dt>{run.status === "running" ? "So far" : "Answered"}</dt><dd><bdi>{run.answer}</bdi></dd></div>,
+    asked: asked === "" ? null : <div class="said" key="asked"><dt>Asked</dt><dd><ShortText text={asked} /></dd></div>,
+    answered: run.answer === null || run.answer === "" ? null : <div class="said" key="answered"><dt>{run.status === "running" ? "So far" : "Answered"}</dt><dd><ShortText text={run.answer} /></dd></div>,
     failed: run.status !== "failed" ? null : (
       <div class="said run-failure" key="failed">
         <dt>Failed</dt>
@@ -146,6 +152,7 @@ function RunActions({ run, store }: { run: Run; store: RunStore }): JSX.Element 
       ) : (
         <>
           <IconButton name="compare" label="Compare with the previous run of this name" shortcut="c" onClick={() => void attempt(async () => void (problem.value = await compareWithPrevious(app, store)))} />
+          <IconButton name="graph" label="Topology of this run" onClick={() => app.show("topology", { scope: `run:${run.run_id}`, expanded: true })} />
           <IconButton name="export" label="Download as JSON lines, with payloads" onClick={() => void save()} />
           <IconButton name="remove" label="Delete this run" onClick={() => (sure.value = true)} />
         </>

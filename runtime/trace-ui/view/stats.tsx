@@ -75,11 +75,11 @@ function RunCharts({ overview }: { overview: RunOverview }): JSX.Element {
 /** The service's counters while this view is open: the service keeps no history of them. */
 function Throughput(): JSX.Element | null {
   const app = useApp();
-  const samples = useSignal<readonly { readonly at: number; readonly events: number; readonly dropped: number; readonly queue: number; readonly latency: number | null }[]>([]);
+  const samples = useSignal<readonly { readonly at: number; readonly events: number; readonly dropped: number; readonly queue: number; readonly latency: number | null; readonly bytes: number }[]>([]);
   const stats = app.stats.value;
   useEffect(() => {
     if (stats === null) return;
-    samples.value = [...samples.peek(), { at: app.now() / 1000, events: stats.events_processed, dropped: stats.events_dropped, queue: stats.queue_depth, latency: stats.p99_write_latency_ms }].slice(-SAMPLES);
+    samples.value = [...samples.peek(), { at: app.now() / 1000, events: stats.events_processed, dropped: stats.events_dropped, queue: stats.queue_depth, latency: stats.p99_write_latency_ms, bytes: stats.db_size_bytes + stats.blob_size_bytes }].slice(-SAMPLES);
   }, [stats]);
   const list = samples.value;
   if (list.length < 3) return <p class="quiet">Throughput is drawn while this page is open.</p>;
@@ -92,6 +92,8 @@ function Throughput(): JSX.Element | null {
     <div class="charts">
       <Chart title="Events per second" times={times} format={(value) => formatCount(Math.round(value))} series={[{ label: "Stored", color: "--good", values: rates((sample) => sample.events) }, { label: "Dropped", color: "--bad", values: rates((sample) => sample.dropped) }]} />
       <Chart title="p99 of a batch write" times={times} format={formatDuration} series={[{ label: "p99", color: "--warn", values: list.map((sample) => sample.latency) }]} />
+      <Chart title="Events that wait" times={times} format={formatCount} series={[{ label: "Queue", color: "--warn", values: list.map((sample) => sample.queue) }]} />
+      <Chart title="On disk" times={times} format={formatBytes} series={[{ label: "Events and payloads", color: "--accent", values: list.map((sample) => sample.bytes) }]} />
     </div>
   );
 }

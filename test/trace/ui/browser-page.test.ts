@@ -146,8 +146,15 @@ test("a service that goes away is said so", async () => {
     await trace.stop();
     await page.getByText("Offline, again in").waitFor();
     assert.equal(await page.locator(".run-row").count(), 1, "what was read stays");
-    await page.locator(".run-row").click();
-    await page.getByText("does not answer").waitFor();
+    await page.locator("#search").fill("checkout");
+    await page.locator(".list").getByText("does not answer").waitFor();
+    assert.equal(await page.locator(".run-row").count(), 1, "what passes stays");
+    await page.locator("#search").fill("nothing like it");
+    await page.locator(".run-row").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Steps", exact: true }).click();
+    await page.getByText("The search failed").waitFor();
+    await page.evaluate(`location.hash = "#/runs/r1"`);
+    await page.locator(".run").getByText("does not answer").waitFor();
     await finish(watched);
   } finally {
     await trace.dispose();

@@ -1,9 +1,11 @@
-/** Differences of texts and of runs, and the graph that is drawn, without a browser. */
+/** Differences of texts and of runs, without a browser. */
 import assert from "node:assert/strict";
 import { deltasOf, mismatchOf, onlyIn } from "../../../runtime/trace-ui/model/comparison.js";
 import { diffLines, diffWords } from "../../../runtime/trace-ui/model/diff.js";
-import { graphOf, MAX_GRAPH_NODES } from "../../../runtime/trace-ui/model/graph.js";
-import type { ComparedRow, Comparison, Run, TopologyNode } from "../../../runtime/trace-ui/model/types.js";
+import { stepDeltas, type StepSide, stepWarnings, textChanges, toolSetChange, toolSetOf } from "../../../runtime/trace-ui/model/step-comparison.js";
+import type { Span } from "../../../runtime/trace-ui/model/spans.js";
+import type { Json } from "../../../runtime/trace/messages/message.js";
+import type { ComparedRow, Comparison, Run } from "../../../runtime/trace-ui/model/types.js";
 import { suite } from "../../lib/suite.js";
 
 const test = suite("trace ui: compare");
@@ -42,14 +44,49 @@ test("tools that only one run called are named with their number", () => {
   assert.deepEqual(deltasOf(comparison({})).map((delta) => delta.term), ["Duration", "Calls", "Errors", "Tokens in", "Tokens out", "Cost"]);
 });
 
-test("servers are groups of their tools, in an order that does not depend on the answer", () => {
-  const node = (id: string, more: Partial<TopologyNode> = {}): TopologyNode => ({ id, name: id.slice(id.indexOf(":") + 1), type: id.slice(0, id.indexOf(":")) as TopologyNode["type"], source: null, invocation_count: 1, error_count: 0, total_duration_ms: 1, avg_duration_ms: 1, p99_duration_ms: null, last_seen: null, ...more });
-  const nodes = [node("tool:t", { source: "shop" }), node("mcp:shop", { source: "shop" }), node("agent:a")];
-  const edges = [{ source: "agent:a", target: "tool:t", count: 3, last_seen: null }, { source: "agent:a", target: "mcp:shop", count: 3, last_seen: null }];
-  const graph = graphOf({ nodes, edges });
-  assert.deepEqual([graph.nodes.map((item) => [item.node.id, item.group]), graph.edges.length, graph.groups], [[["agent:a", null], ["tool:t", "shop"]], 1, ["shop"]]);
-  assert.deepEqual(graphOf({ nodes: [...nodes].reverse(), edges: [...edges].reverse() }), graph);
-  assert.equal(graphOf({ nodes: Array.from({ length: 5000 }, (_, index) => node(`tool:t${index}`)), edges: [] }).nodes.length, MAX_GRAPH_NODES);
+const side = (more: Partial<Span>, input: Json = null, output: Json = null): StepSide => ({ span: { id: "a", name: "m", kind: "llm", server: null, model: "x", state: "ok", error: null, durationMs: 5, tokensIn: 1, tokensOut: null, costUsd: null, ...more } as Span, input, output });
+
+test("steps that should not be compared are said so", () => {
+  const warned = (a: Partial<Span>, b: Partial<Span>): string => stepWarnings(side(a), side({ id: "b", ...b })).join(" | ");
+  assert.equal(warned({}, {}), "");
+  assert.match(warned({}, { id: "a" }), /same step/);
+  assert.match(warned({}, { kind: "tool", name: "find" }), /can't be compared: one is a call of a model \(m\), the other of a tool \(find\)/);
+  assert.match(warned({ kind: "tool", server: "s1" }, { kind: "tool", server: "s2" }), /different things \(s1\/m and s2\/m\)/);
+  assert.match(warned({}, { model: "y" }), /models differ \(x and y\)/);
+  assert.equal(warned({}, { model: null }), "");
+  assert.match(warned({ state: "open" }, {}), /without an end/);
+});
+
+test("sums of steps are shown where one of them has them", () => {
+  assert.deepEqual(stepDeltas(side({}), side({ tokensOut: 3 })).map(({ term, a, b }) => [term, a, b]), [["Duration", 5, 5], ["Tokens in", 1, 1], ["Tokens out", null, 3]]);
+});
+
+test("chats are compared as prompt and answer, everything else as data, and errors beside", () => {
+  const ask = (text: string): Json => ({ messages: [{ role: "user", content: text }] });
+  const titles = (a: StepSide, b: StepSide): readonly string[] => textChanges(a, b).map((change) => `${change.title}${change.same ? " =" : ""}`);
+  assert.deepEqual(titles(side({}, ask("one")), side({}, ask("two"))), ["Prompt"]);
+  assert.deepEqual(titles(side({ kind: "tool" }, { x: 1 }, { y: 1 }), side({ kind: "tool", error: "no" }, { x: 1 }, { y: 2 })), ["Input =", "Output", "Error"]);
+  assert.deepEqual(titles(side({}), side({})), []);
+  const long = Array.from({ length: 100_000 }, (_, index) => `word${index}`).join(" ");
+  const started = performance.now();
+  textChanges(side({}, ask(long)), side({}, ask(`x ${long}`)));
+  assert.ok(performance.now() - started < 2000);
+});
+
+test("offered tools are found wherever a framework puts them, and deep or wide payloads end the search", () => {
+  const table: readonly (readonly [Json, readonly string[]])[] = [
+    [{ tools: [{ type: "function", function: { name: "b" } }, { name: "a", input_schema: {} }] }, ["a", "b"]],
+    [{ kwargs: { invocation_params: { functions: [{ name: "f" }, "plain"] } } }, ["f", "plain"]],
+    [{ config: { tools: [{ functionDeclarations: [{ name: "g" }] }] } }, ["g"]],
+    [{ tools: "none", messages: [{ tools: [null, 1, [], { name: 5 }] }] }, []], [null, []], ["tools", []],
+  ];
+  for (const [input, wanted] of table) assert.deepEqual(toolSetOf(input), wanted);
+  let deep: Json = { tools: [{ name: "x" }] };
+  for (let level = 0; level < 10_000; level++) deep = [deep];
+  assert.deepEqual(toolSetOf(deep), []);
+  assert.deepEqual(toolSetOf(Array.from({ length: 200_000 }, (_, index) => ({ index }))), []);
+  assert.deepEqual(toolSetChange(side({}, { tools: ["a", "b"] }), side({}, { tools: ["b", "c"] })), { both: ["b"], onlyA: ["a"], onlyB: ["c"] });
+  assert.equal(toolSetChange(side({}), side({})), null);
 });
 
 test.run();

@@ -24,7 +24,7 @@ export function supportRun(id: string, at: number, end: "answers" | "fails" | "h
     step("t1", "tool_start", 1260, { tool_name: "find_order", mcp_server: "shop", payload: { input: { order: "4711" } } }),
     step("t1", "tool_end", 1420, { tool_name: "find_order", mcp_server: "shop", payload: { output: { content: [{ type: "text", text: found["content"] }] } } }),
     step("m2", "chat_model_start", 1430, { ...model, payload: { messages: [...asked, called, found] } }),
-    step("m2", "llm_end", 2310, { ...model, token_input: 530, token_output: 28, payload: { choices: [{ message: tracked }] } }),
+    step("m2", "llm_end", 2310, { ...model, event_id: `${id}-m2-end`, token_input: 530, token_output: 28, payload: { choices: [{ message: tracked }] } }),
     step("t2", "tool_start", 2330, { tool_name: "carrier_status", mcp_server: "logistics", payload: { input: { parcel: "NP-90210" } } }),
     { run_id: `${id}-h1`, parent_run_id: `${id}-t2`, event_type: "chain_start", timestamp: time(2340), agent_name: "http_request" } as unknown as Json,
     { run_id: `${id}-h1`, parent_run_id: `${id}-t2`, event_type: "chain_error", timestamp: time(3140), agent_name: "http_request", error_message: "ConnectTimeout after 800 ms" } as unknown as Json,

@@ -20,6 +20,7 @@ test("a successful run opens at its root, a failed one at the end of its failing
   const { page } = watched;
   await page.locator(".inspector h2", { hasText: "support_agent" }).waitFor();
   assert.match(await page.locator(".run-summary").innerText(), /Asked[^]*Where is my order 4711[^]*Answered[^]*Slowest[^]*1 retry/);
+  assert.deepEqual(await page.locator(".run-summary strong").allInnerTexts(), ["Monday", "4711"], "markdown as elements");
   await page.goto(`${trace.url}/ui/#/runs/bad-1`);
   await page.locator(".inspector .failure", { hasText: "502 Bad Gateway" }).waitFor();
   assert.deepEqual(await page.locator(".path button").allInnerTexts(), ["support_agent", "carrier_status", "http_request"]);
@@ -75,6 +76,17 @@ test("a model's call is a chat: new messages open, earlier ones folded, calls wi
   await finish(watched);
 }));
 
+test("the question and the answer of a run are markdown that executes nothing", () => withPages({}, async (trace) => {
+  const evil = "**bold** <img src=x onerror=window.hit=1> [click](javascript:window.hit=1) ![p](http://127.0.0.1:1/pixel.png)";
+  await trace.ingest([{ run_id: "x", event_type: "chain_start", agent_name: "a", payload: { question: evil } }, { run_id: "x", event_type: "chain_end", agent_name: "a", payload: { answer: evil } }] as unknown as Json[]);
+  const watched = await openPage(`${trace.url}/ui/#/runs/x`);
+  const { page } = watched;
+  await page.locator(".run-summary strong").nth(1).waitFor();
+  assert.equal(await page.locator(".run-summary img, .run-summary a").count(), 0);
+  assert.equal(await page.evaluate(`"hit" in window`), false);
+  await finish(watched);
+}));
+
 test("markdown and payloads of strangers execute nothing, load nothing and keep the layout", () => withPages({}, async (trace) => {
   const evil = [
     "[click](javascript:window.hit=1) [data](data:text/html,<script>window.hit=1</script>) <img src=x onerror=window.hit=1> ![p](http://127.0.0.1:1/pixel.png) <svg onload=window.hit=1></svg>",
@@ -95,6 +107,26 @@ test("markdown and payloads of strangers execute nothing, load nothing and keep 
   assert.equal(await page.locator("#app img, #app script, #app iframe, #app style, .markdown svg").count(), 0);
   assert.deepEqual(await page.locator(".markdown a").evaluateAll((links) => [...new Set(links.map((link) => `${link.getAttribute("href") ?? ""} ${link.getAttribute("rel") ?? ""}`))]), ["https://example.org/?a=1 noopener noreferrer nofollow"]);
   assert.equal(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth && document.querySelector(".inspector-body").scrollWidth <= document.querySelector(".inspector-body").clientWidth`), true);
+  await finish(watched);
+}));
+
+test("a text of 5 MB, many tags and a message that is none break neither the page nor its layout", () => withPages({}, async (trace) => {
+  const noise = Array.from({ length: 400_000 }, (_, index) => Math.sin(index).toString(36).slice(3, 12)).join(" ").padEnd(5_000_000, "x");
+  await trace.ingest([
+    { run_id: "x", event_type: "chain_start", agent_name: "a", tags: Array.from({ length: 60 }, (_, index) => `tag ${index}`), payload: { messages: [{ role: 5, content: { type: "text" } }, null, "x", { role: "user", content: [[[]]], tool_calls: "none" }] } },
+    { run_id: "x", event_type: "chain_end", agent_name: "a", payload: { choices: [{ message: { role: "assistant", content: noise } }] } },
+  ] as unknown as Json[]);
+  const watched = await openPage(`${trace.url}/ui/#/runs/x`);
+  const { page } = watched;
+  await page.getByRole("button", { name: "48 more tags" }).waitFor();
+  await page.getByRole("button", { name: /^Load the payload/ }).click();
+  for (const tab of ["Data", "Raw", "Chat"]) {
+    await page.getByRole("button", { name: tab, exact: true }).click();
+    await page.waitForTimeout(50);
+    assert.equal(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth && document.querySelector(".inspector-body").scrollWidth <= document.querySelector(".inspector-body").clientWidth`), true, tab);
+    assert.ok(Number(await page.evaluate(`document.querySelectorAll("*").length`)) < 3000, tab);
+  }
+  await page.getByRole("button", { name: /^Show .* more characters/ }).waitFor();
   await finish(watched);
 }));
 
@@ -183,33 +215,6 @@ test("two runs are compared by sums, texts and calls, and one key compares with 
   await finish(watched);
 }));
 
-test("the topology draws servers around their tools, and a node leads to its steps by keys", () => withPages({}, async (trace) => {
-  await fill(trace);
-  await trace.settle();
-  const watched = await openPage(`${trace.url}/ui/#/topology`);
-  const { page } = watched;
-  await page.locator(".server-group", { hasText: "logistics" }).waitFor();
-  const node = page.getByRole("button", { name: /carrier_status/ });
-  await node.focus();
-  await page.keyboard.press("Enter");
-  assert.match(await page.locator(".inspector").innerText(), /carrier_status[^]*Called by[^]*support_agent/);
-  await page.getByRole("button", { name: "Steps of this node" }).click();
-  await page.locator(".hit-row", { hasText: "carrier_status" }).first().waitFor();
-  await finish(watched);
-}));
-
-test("four hundred nodes are laid out away from the main thread within a second or so", () => withPages({}, async (trace) => {
-  const events: Json[] = [{ run_id: "r", event_type: "chain_start", agent_name: "root" } as unknown as Json];
-  for (let index = 0; index < 400; index++) events.push({ run_id: `a${index}`, parent_run_id: index < 20 ? "r" : `a${Math.floor(index / 4)}`, event_type: "chain_start", agent_name: `agent_${index}` } as unknown as Json);
-  await trace.ingest(events);
-  const watched = await openPage(`${trace.url}/ui/#/topology`);
-  const { page } = watched;
-  const started = Date.now();
-  await page.locator(".node").nth(400).waitFor({ timeout: 30_000 });
-  process.stdout.write(`  401 nodes drawn after ${Date.now() - started} ms\n`);
-  await finish(watched);
-}));
-
 test("sessions are threads, tools are by server, stats are drawn", () => withPages({}, async (trace) => {
   await fill(trace);
   const watched = await openPage(`${trace.url}/ui/#/sessions`);
@@ -275,8 +280,8 @@ test("hits of a search are below their runs, and keys lead from one to its step"
 }));
 
 const VIEWS: readonly (readonly [string, string, string])[] = [
-  ["list", "#/", ".run-row"], ["search", "#/?in=steps&q=carrier", ".hit-row"], ["run", "#/runs/bad-1", ".span"], ["chat", "#/runs/ok-1", ".span"], ["compare", "#/compare?a=ok-1&b=bad-1", ".call-row"],
-  ["topology", "#/topology", ".node"], ["sessions", "#/sessions", ".turn"], ["tools", "#/tools", ".card"], ["stats", "#/stats", ".chart canvas"], ["settings", "#/settings", ".card"],
+  ["list", "#/", ".run-row"], ["search", "#/?in=steps&q=carrier", ".hit-row"], ["run", "#/runs/bad-1", ".span"], ["chat", "#/runs/ok-1", ".span"], ["compare", "#/compare?a=ok-1&b=bad-1", ".call-row"], ["steps", "#/compare?a=ok-1&b=bad-1&sa=ok-1-m2%3Aok-1-m2-end&sb=bad-1-m2%3Abad-1-m2-end", ".text-diff"],
+  ["topology", "#/topology", ".node"], ["calls", "#/topology?scope=run%3Aok-1&calls=each", ".node"], ["sessions", "#/sessions", ".turn"], ["tools", "#/tools", ".card"], ["stats", "#/stats", ".chart canvas"], ["settings", "#/settings", ".card"],
 ];
 const SHOTS = process.env["UI_SCREENSHOTS"] ?? null;
 
