@@ -284,6 +284,15 @@ export const getOverview = {
   }),
 } as const satisfies rt.TraceRoute<rt.TraceOperations["getOverview"]>;
 
+/** GET /api/prices: Prices that costs are made from */
+export const getPrices = {
+  method: "GET",
+  path: "/api/prices",
+  public: false,
+  pathParams: [],
+  params: z.object({}),
+} as const satisfies rt.TraceRoute<rt.TraceOperations["getPrices"]>;
+
 /** POST /api/ingest: Hand over events */
 export const ingestEvents = {
   method: "POST",
@@ -340,6 +349,7 @@ export const routes = {
   compareRuns,
   listSessions,
   getOverview,
+  getPrices,
   ingestEvents,
   ingestSpans,
   getOpenApi,

@@ -309,6 +309,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prices that costs are made from
+         * @description Dollars per million tokens, by the start of a model's name; the longest start counts. Rows of `model_prices` in the
+         *     settings have precedence over the list prices of the month `as_of`, which are estimates.
+         */
+        get: operations["getPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ingest": {
         parameters: {
             query?: never;
@@ -688,6 +709,18 @@ export interface components {
             server: string;
             /** @description Tools now known of this server */
             registered: number;
+        };
+        PriceList: {
+            /** @description Month of the list prices */
+            as_of: string;
+            prices: {
+                /** @description Start of the model's name */
+                model: string;
+                input: number;
+                output: number;
+                /** @description A row of the settings */
+                own: boolean;
+            }[];
         };
         /** @description What tells the run of a hit from others. */
         HitRun: {
@@ -1757,6 +1790,29 @@ export interface operations {
             413: components["responses"]["NoBody"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    getPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prices, sorted by model. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["NoBody"];
         };
     };
     ingestEvents: {

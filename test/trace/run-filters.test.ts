@@ -82,4 +82,14 @@ test("the overview counts runs over time and names the values that narrow them",
   assert.deepEqual([none.total, none.buckets], [0, []]);
 });
 
+test("the prices in force are those of the settings, then the list prices of their month", async () => {
+  const { status, body } = await ask("prices");
+  const { as_of: month, prices } = body as { as_of: string; prices: { model: string; input: number; output: number; own: boolean }[] };
+  assert.equal(status, 200);
+  assert.match(month, /^\d{4}-\d\d$/);
+  assert.deepEqual(prices.filter((price) => price.own), [{ model: "m-1", input: 1, output: 2, own: true }]);
+  assert.deepEqual(prices.map((price) => price.model), prices.map((price) => price.model).sort());
+  assert.ok(prices.length > 20 && prices.every((price) => price.input >= 0));
+});
+
 test.run();

@@ -19,6 +19,9 @@ export function callGraphOf(tree: Tree): CallGraph {
   return loose.left === 0 ? loose : grown(roots, TIGHT_FROM);
 }
 
+/** What one call took, and whether it failed, is said at its node. */
+const ON_NODE = { errors: 0, p50: null, p95: null } as const;
+
 interface Level {
   readonly parent: string | null;
   readonly merged: boolean;
@@ -42,7 +45,7 @@ function grown(roots: readonly Node[], groupFrom: number): CallGraph {
         const node = nodeOf(members, level.parent);
         nodes.push(node);
         calls.set(node.id, members);
-        if (level.parent !== null) edges.push({ source: level.parent, target: node.id, count: members.length, errors: node.errors, p50: node.p50, p95: node.p95 });
+        if (level.parent !== null) edges.push({ source: level.parent, target: node.id, count: members.length, ...(members.length === 1 ? ON_NODE : { errors: node.errors, p50: node.p50, p95: node.p95 }) });
         const children = members.flatMap((member) => member.children);
         if (children.length > 0) next.push({ parent: node.id, merged: members.length > 1, nodes: children });
       }

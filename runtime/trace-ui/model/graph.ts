@@ -91,10 +91,20 @@ export function errorShare(node: Pick<GraphNode, "calls" | "errors">): number {
   return node.calls === 0 ? 0 : Math.min(1, node.errors / node.calls);
 }
 
-/** Where the text of an edge is: on the straight part before its end, where edges to tools of one server are apart. */
-export function labelPoint(points: readonly Point[]): Point {
+/** Between the end of a text and the node, or the box of its server. */
+const LABEL_GAP = 30;
+
+/**
+ * Where the text of an edge is. An edge that reaches its node alone has it before the node, where edges to the tools of
+ * one server are apart; edges that meet at a node have theirs further back.
+ */
+export function labelPoint(points: readonly Point[], alone: boolean): Point & { readonly anchor: "end" | "middle" } {
   const [before, end] = points.slice(-2);
-  if (before === undefined || end === undefined) return { x: 0, y: 0 };
-  const part = points.length === 2 ? 0.5 : 0.55;
-  return { x: before.x + (end.x - before.x) * part, y: before.y + (end.y - before.y) * part };
+  if (before === undefined || end === undefined) return { x: 0, y: 0, anchor: "middle" };
+  const forth = end.x - before.x;
+  if (!alone || forth <= LABEL_GAP) {
+    const part = points.length === 2 ? 0.4 : 0.1;
+    return { x: before.x + forth * part, y: before.y + (end.y - before.y) * part, anchor: "middle" };
+  }
+  return { x: end.x - LABEL_GAP, y: end.y - ((end.y - before.y) * LABEL_GAP) / forth, anchor: "end" };
 }

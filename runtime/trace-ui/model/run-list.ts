@@ -105,6 +105,11 @@ export function previewOf(run: Run): string {
   return (run.preview ?? "").trim();
 }
 
+/** A line without the marks of markdown around words: a list shows text alone. */
+export function withoutMarks(line: string): string {
+  return line.replace(/(\*\*|`)(\S(?:[^*_`]*\S)?)\1/g, "$2");
+}
+
 /** The text that tells a run from its neighbours. */
 export function titleOf(run: Run): string {
   return run.name !== null && run.name.trim() !== "" ? run.name : run.run_id;

@@ -18,6 +18,7 @@ export type SearchHit = Schemas["SearchHit"];
 export type SearchPage = Schemas["SearchResult"];
 export type Topology = Schemas["TopologyExtended"];
 export type TopologyNode = Topology["nodes"][number];
+export type PriceList = Schemas["PriceList"];
 export type NodeRuns = Schemas["NodeRuns"];
 export type ToolInventory = Schemas["ToolInventory"];
 export type Session = Schemas["Session"];

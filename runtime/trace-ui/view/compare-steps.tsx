@@ -140,8 +140,7 @@ function Missing({ side: { name, store }, span }: { side: Side; span: Span }): J
 function Change({ change: { title, same, parts } }: { change: TextChange }): JSX.Element {
   return (
     <section class="text-diff" aria-label={title}>
-      <h2>{title}{same && <span class="quiet"> the same</span>}</h2>
-      <pre class="line-diff"><Parts parts={parts} /></pre>
+      {same ? <details><summary>{title}: the same</summary><pre class="line-diff"><Parts parts={parts} /></pre></details> : <><h2>{title}</h2><pre class="line-diff"><Parts parts={parts} /></pre></>}
     </section>
   );
 }

@@ -73,6 +73,8 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
   const isLit = (edge: { readonly source: string; readonly target: string }): boolean => chosen !== null && (chosen.kind === "node" ? edge.source === chosen.id || edge.target === chosen.id : edge.source === chosen.source && edge.target === chosen.target);
   const near = new Set(chosen === null ? [] : [...(chosen.kind === "node" ? [chosen.id] : []), ...graph.edges.flatMap((edge) => (isLit(edge) ? [edge.source, edge.target] : []))]);
   const facts = new Map(graph.edges.map((edge) => [`${edge.source.length} ${edge.source}${edge.target}`, edge]));
+  const incoming = new Map<string, number>();
+  for (const { target } of graph.edges) incoming.set(target, (incoming.get(target) ?? 0) + 1);
   const labelled = graph.edges.length <= MAX_LABELLED;
   const { x, y, scale } = view.value;
   return (
@@ -92,7 +94,7 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
           {layout.edges.map((line) => {
             const edge = facts.get(`${line.source.length} ${line.source}${line.target}`);
             const lit = isLit(line);
-            return edge === undefined ? null : <Edge key={`${line.source} ${line.target}`} edge={edge} points={line.points} place={places.get(line.source)} lit={lit} dim={chosen !== null && !lit} timed={labelled || lit} onChoose={() => onChoose({ kind: "edge", source: line.source, target: line.target })} />;
+            return edge === undefined ? null : <Edge key={`${line.source} ${line.target}`} edge={edge} points={line.points} place={places.get(line.source)} lit={lit} dim={chosen !== null && !lit} alone={incoming.get(line.target) === 1} timed={labelled || lit} onChoose={() => onChoose({ kind: "edge", source: line.source, target: line.target })} />;
           })}
           {graph.nodes.map((node) => {
             const place = places.get(node.id);
@@ -110,10 +112,10 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
 }
 
 /** A line that is chosen by the pointer; by keys the same is chosen in the lists of its nodes. */
-function Edge({ edge, points, place, lit, dim, timed, onChoose }: { edge: GraphEdge; points: readonly Point[]; place: Point | undefined; lit: boolean; dim: boolean; timed: boolean; onChoose: () => void }): JSX.Element | null {
+function Edge({ edge, points, place, lit, dim, alone, timed, onChoose }: { edge: GraphEdge; points: readonly Point[]; place: Point | undefined; lit: boolean; dim: boolean; /** No other edge ends there. */ alone: boolean; timed: boolean; onChoose: () => void }): JSX.Element | null {
   const self = edge.source === edge.target && place !== undefined;
   if (points.length < 2 && !self) return null;
-  const label = self ? { x: place.x, y: place.y - 46 } : labelPoint(points);
+  const label = self ? { x: place.x, y: place.y - 46, anchor: "middle" as const } : labelPoint(points, alone);
   const path = self ? `M${place.x - 14} ${place.y - 22}C${place.x - 30} ${place.y - 56} ${place.x + 30} ${place.y - 56} ${place.x + 14} ${place.y - 23}` : curve(points);
   const times = timed ? timesText(edge) : "";
   return (
@@ -121,8 +123,8 @@ function Edge({ edge, points, place, lit, dim, timed, onChoose }: { edge: GraphE
       <title>{edgeTitle(edge)}</title>
       <path class="edge-area" d={path} />
       <path class="edge-line" d={path} stroke-width={Math.min(5, 1 + Math.log10(1 + edge.count))} marker-end="url(#arrow)" />
-      {(edge.count > 1 || edge.errors > 0) && <text x={label.x} y={label.y - (times === "" ? 4 : 5)}>× {formatCount(edge.count)}{edge.errors > 0 && <tspan class="edge-failed"> {formatCount(edge.errors)} failed</tspan>}</text>}
-      {times !== "" && <text class="edge-times" x={label.x} y={label.y + 8}>{times}</text>}
+      {(edge.count > 1 || edge.errors > 0) && <text x={label.x} y={label.y - 5} text-anchor={label.anchor}>× {formatCount(edge.count)}{edge.errors > 0 && <tspan class="edge-failed"> {formatCount(edge.errors)} failed</tspan>}</text>}
+      {times !== "" && <text class="edge-times" x={label.x} y={label.y + 12} text-anchor={label.anchor}>{times}</text>}
     </g>
   );
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber, shortId } from "../model/format.js";
-import { previewOf, sizeOf, titleOf } from "../model/run-list.js";
+import { previewOf, sizeOf, titleOf, withoutMarks } from "../model/run-list.js";
 import type { Run } from "../model/types.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
@@ -115,7 +115,7 @@ function RunRow({ run, index, active, open, hidden, onSelect }: { run: Run; inde
   const startedMs = Date.parse(run.started_at);
   const nowMs = app.clock.value;
   const duration = run.duration_ms ?? (run.status === "running" ? Math.max(0, nowMs - startedMs) : null);
-  const preview = previewOf(run);
+  const preview = withoutMarks(previewOf(run));
   const tokens = run.total_tokens_input + run.total_tokens_output;
   return (
     <div id={`run-${index}`} class="run-row" role="row" aria-selected={open} aria-rowindex={index + 1} data-active={active} data-status={run.status}

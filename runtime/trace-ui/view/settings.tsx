@@ -1,8 +1,10 @@
 /** What the reader chooses for this browser, and what the service says of itself. */
 import type { JSX } from "preact";
 import { formatDuration } from "../model/format.js";
+import type { PriceList } from "../model/types.js";
 import type { Theme } from "../state/app.js";
 import { useApp } from "./context.js";
+import { useLoaded } from "./load.js";
 import { Foreign } from "./parts.js";
 
 const THEMES: readonly (readonly [Theme, string])[] = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"]];
@@ -27,7 +29,7 @@ export default function SettingsView(): JSX.Element {
             : <p>This service was opened without a token. It asks for one when it needs it.</p>}
         </section>
         <section class="card"><h2>Prices</h2>
-          <p>Costs come from the prices that the service was started with: <code>model_prices</code> in its settings, dollars per million tokens, found by the longest prefix of a model's name. A model without a price has no cost.</p>
+          <Prices />
         </section>
         <section class="card"><h2>Service</h2>
           <dl class="figures">
@@ -40,5 +42,24 @@ export default function SettingsView(): JSX.Element {
         </section>
       </div>
     </section>
+  );
+}
+
+/** The prices in force: those of the settings, and the list prices below them. */
+function Prices(): JSX.Element {
+  const { value, error } = useLoaded<PriceList>("prices").value;
+  return (
+    <>
+      <p>Dollars per million tokens, found by the longest start of a model's name. <code>model_prices</code> in the settings of the service has precedence over its list prices{value !== null && ` of ${value.as_of}`}, which are estimates. A model without a price has no cost.</p>
+      {error !== null && <p class="bad" role="alert">{error}</p>}
+      {value !== null && (
+        <div class="table-scroll price-list" tabIndex={0} role="region" aria-label="Prices of models">
+          <table>
+            <thead><tr><th scope="col">Model</th><th scope="col" class="num">Input</th><th scope="col" class="num">Output</th><th scope="col">From</th></tr></thead>
+            <tbody>{[...value.prices].sort((a, b) => Number(b.own) - Number(a.own)).map((row) => <tr key={row.model}><th scope="row"><Foreign text={row.model} /></th><td class="num">{row.input}</td><td class="num">{row.output}</td><td>{row.own ? "settings" : "list"}</td></tr>)}</tbody>
+          </table>
+        </div>
+      )}
+    </>
   );
 }

@@ -1,11 +1,13 @@
 /** Sums, searches and comparisons. */
 import { detail, type Handlers } from "../http/answer.js";
 import type { Stats, StatsExtended } from "../model.js";
+import { PRICES_AS_OF } from "../record/price-table.js";
+import { priceRows, type Prices } from "../record/prices.js";
 import { type HandlerContext, isOn, momentsOf } from "./context.js";
 
-type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "listNodeRuns" | "getTools" | "searchSteps" | "compareRuns" | "getOverview" | "listSessions">;
+type QueryHandlers = Pick<Handlers, "getStats" | "getTopology" | "listNodeRuns" | "getTools" | "searchSteps" | "compareRuns" | "getOverview" | "getPrices" | "listSessions">;
 
-export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }: HandlerContext): QueryHandlers {
+export function queryHandlers({ settings, store, queue, counters, hub, exporter, uptimeS }: HandlerContext): QueryHandlers {
   return {
     async getStats({ extended }) {
       const { total_events, avg_run_duration_ms, events_indexed, blob_size_bytes, ...stored } = await store.read.stats(isOn(extended));
@@ -59,6 +61,8 @@ export function queryHandlers({ store, queue, counters, hub, exporter, uptimeS }
       if ("status" in moments) return moments;
       return { status: 200, json: await store.read.overview({ status: status as "all", tag, q, session, name, model, user, tool, server, ...moments }, buckets) };
     },
+
+    getPrices: () => Promise.resolve({ status: 200, body: { as_of: PRICES_AS_OF, prices: [...priceRows(settings.model_prices as Prices)] } }),
 
     listSessions: async ({ limit = 50, offset = 0 }) => ({ status: 200, json: await store.read.sessions(limit, offset) }),
   };

@@ -6,6 +6,19 @@ export type Prices = { readonly [model: string]: Price };
 /** The price of a model; `null` when none is known. */
 export type PriceOf = (model: string) => Price | null;
 
+/** A row of the prices in force; `own` is one of the settings. */
+export interface PriceRow extends Price {
+  readonly model: string;
+  readonly own: boolean;
+}
+
+/** Every price in force, by the start of a model's name; sorted by that. */
+export function priceRows(own: Prices): readonly PriceRow[] {
+  const listed = Object.entries(LIST_PRICES).filter(([model]) => !Object.hasOwn(own, model)).map(([model, price]) => ({ model, input: price.input, output: price.output, own: false }));
+  const given = Object.entries(own).map(([model, price]) => ({ model, input: price.input, output: price.output, own: true }));
+  return [...listed, ...given].sort((a, b) => (a.model < b.model ? -1 : 1));
+}
+
 /** Names of models come from senders. */
 const MAX_CACHED = 1000;
 

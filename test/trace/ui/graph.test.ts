@@ -26,9 +26,11 @@ test("servers are groups of their tools, in an order that does not depend on the
 });
 
 test("the text of an edge is on its line", () => {
-  assert.deepEqual(labelPoint([{ x: 0, y: 0 }, { x: 10, y: 20 }]), { x: 5, y: 10 });
-  assert.deepEqual(labelPoint([{ x: 0, y: 0 }, { x: 100, y: 0 }, { x: 200, y: 100 }]), { x: 155, y: 55.00000000000001 });
-  assert.deepEqual(labelPoint([]), { x: 0, y: 0 });
+  const line = [{ x: 0, y: 0 }, { x: 100, y: 0 }, { x: 200, y: 100 }];
+  assert.deepEqual(labelPoint(line, true), { x: 170, y: 70, anchor: "end" });
+  assert.deepEqual(labelPoint(line, false), { x: 110, y: 10, anchor: "middle" });
+  assert.deepEqual(labelPoint([{ x: 0, y: 0 }, { x: 10, y: 20 }], true), { x: 4, y: 8, anchor: "middle" });
+  assert.deepEqual(labelPoint([], true), { x: 0, y: 0, anchor: "middle" });
 });
 
 type Call = readonly [id: string, parent: string | null, name: string, ms: number | null, failed?: boolean];

@@ -6,7 +6,7 @@ import { backoffMs } from "../../../runtime/trace-ui/model/backoff.js";
 import * as format from "../../../runtime/trace-ui/model/format.js";
 import { copyText, foldedText, type Json, jsonRows, LEVEL_LIMIT } from "../../../runtime/trace-ui/model/payload.js";
 import { type Filters, NO_FILTERS, parseRoute, printRoute, type Route } from "../../../runtime/trace-ui/model/route.js";
-import { appendPage, compareRuns, mergeRuns, passes, previewOf, titleOf } from "../../../runtime/trace-ui/model/run-list.js";
+import { appendPage, compareRuns, mergeRuns, passes, previewOf, titleOf, withoutMarks } from "../../../runtime/trace-ui/model/run-list.js";
 import { groupHits, rowsWithin } from "../../../runtime/trace-ui/model/search-groups.js";
 import { snippetParts } from "../../../runtime/trace-ui/model/snippet.js";
 import type { Span } from "../../../runtime/trace-ui/model/spans.js";
@@ -200,6 +200,15 @@ test("hits are grouped by the run that holds them, and a run shows a few until m
   assert.equal(found.height, 11);
   assert.deepEqual(rowsWithin(found, 4, 8).map((row) => row.top), [3, 5, 7]);
   assert.deepEqual(groupHits([], new Set()), { rows: [], height: 0 });
+});
+
+test("marks of markdown around words are left out of a line, other signs are not", () => {
+  const table: readonly (readonly [string, string])[] = [["on **Monday**.", "on Monday."], ["`a b` and __c__", "a b and __c__"], ["2 ** 3 ** 4", "2 ** 3 ** 4"], ["**cut", "**cut"], ["snake_case_name", "snake_case_name"]];
+  for (const [line, wanted] of table) assert.equal(withoutMarks(line), wanted, line);
+  const long = "*".repeat(50_000);
+  const started = performance.now();
+  withoutMarks(long);
+  assert.ok(performance.now() - started < 1000);
 });
 
 test("waiting doubles up to 15 s", () => {

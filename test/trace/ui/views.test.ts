@@ -20,7 +20,7 @@ test("a successful run opens at its root, a failed one at the end of its failing
   const { page } = watched;
   await page.locator(".inspector h2", { hasText: "support_agent" }).waitFor();
   assert.match(await page.locator(".run-summary").innerText(), /Asked[^]*Where is my order 4711[^]*Answered[^]*Slowest[^]*1 retry/);
-  assert.deepEqual(await page.locator(".run-summary strong").allInnerTexts(), ["Monday", "4711"], "markdown as elements");
+  assert.deepEqual(await page.locator(".run-summary strong").allInnerTexts(), ["Monday", "4711", "tomorrow before noon"], "markdown as elements");
   await page.goto(`${trace.url}/ui/#/runs/bad-1`);
   await page.locator(".inspector .failure", { hasText: "502 Bad Gateway" }).waitFor();
   assert.deepEqual(await page.locator(".path button").allInnerTexts(), ["support_agent", "carrier_status", "http_request"]);
@@ -62,8 +62,8 @@ test("a model's call is a chat: new messages open, earlier ones folded, calls wi
   const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
   const { page } = watched;
   await page.locator(".span", { hasText: "ChatOpenAI" }).last().click();
-  await page.locator(".markdown strong", { hasText: "4711" }).waitFor();
-  assert.equal(await page.locator(".markdown ol li").count(), 2);
+  await page.locator(".inspector .markdown strong", { hasText: "4711" }).waitFor();
+  assert.equal(await page.locator(".inspector .markdown ol li").count(), 2);
   assert.match(await page.locator(".call").innerText(), /carrier_status[^]*parcel[^]*NP-90210[^]*Result[^]*sorted in Oslo/);
   assert.equal(await page.locator(".bubble").count(), 2, "the turn's own call and the answer");
   await page.getByRole("button", { name: "Show 3 earlier messages" }).click();
@@ -249,6 +249,7 @@ test("times are shown in UTC when that is chosen, and the choice stays", () => w
   await fill(trace);
   const watched = await openPage(`${trace.url}/ui/#/settings`, { timezoneId: "Asia/Tokyo" });
   const { page } = watched;
+  await page.getByRole("region", { name: "Prices of models" }).getByRole("row", { name: /^gpt-4o-mini 0\.15 0\.6 list/ }).waitFor();
   await page.getByRole("button", { name: "UTC", exact: true }).click();
   await page.goto(`${trace.url}/ui/#/runs/ok-1`);
   await page.reload();

@@ -17,17 +17,18 @@ export interface RunSums {
 interface Kept extends RunSums {
   readonly lastSeq: number;
   readonly steps: number;
+  readonly size: number;
 }
 
 /** Runs that are kept, at most; those used least recently go first. */
 const MAX_RUNS = 2000;
-/** Sums of nodes that are kept over all runs. */
-const MAX_NODES = 40_000;
+/** Sums of nodes, and buckets of durations, that are kept over all runs. */
+const MAX_SUMS = 400_000;
 
 export class RunTallies {
   readonly #kept = new Map<number, Kept>();
   readonly #sql;
-  #nodes = 0;
+  #size = 0;
 
   constructor(traces: Db) {
     this.#sql = prepare(traces);
@@ -40,7 +41,7 @@ export class RunTallies {
     if (kept !== undefined) this.#drop(root, kept);
     const made = kept !== undefined && state?.last_seq === kept.lastSeq && state.steps === kept.steps ? kept : this.#make(root);
     // Without its row the run is gone.
-    if (state !== undefined) this.#keep(root, { lastSeq: state.last_seq, steps: state.steps, tally: made.tally, times: made.times });
+    if (state !== undefined) this.#keep(root, { lastSeq: state.last_seq, steps: state.steps, tally: made.tally, times: made.times, size: sizeOf(made) });
     return made;
   }
 
@@ -51,17 +52,24 @@ export class RunTallies {
 
   #keep(root: number, entry: Kept): void {
     this.#kept.set(root, entry);
-    this.#nodes += entry.tally.nodes.size;
+    this.#size += entry.size;
     for (const [oldest, other] of this.#kept) {
-      if (this.#kept.size <= MAX_RUNS && this.#nodes <= MAX_NODES) return;
+      if (this.#kept.size <= MAX_RUNS && this.#size <= MAX_SUMS) return;
       this.#drop(oldest, other);
     }
   }
 
   #drop(root: number, entry: Kept): void {
     this.#kept.delete(root);
-    this.#nodes -= entry.tally.nodes.size;
+    this.#size -= entry.size;
   }
+}
+
+function sizeOf({ tally, times }: RunSums): number {
+  let size = tally.nodes.size;
+  for (const sum of tally.nodes.values()) size += sum.buckets.size;
+  for (const edge of times.values()) size += edge.buckets.size;
+  return size;
 }
 
 function prepare(traces: Db) {
