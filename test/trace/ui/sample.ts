@@ -1,5 +1,5 @@
 /** Runs that look like those of real agents: chats with tools, a recovered and a fatal error, a call that hangs, many workers. */
-import type { Json } from "../lib.js";
+import type { Json, RunningTrace } from "../lib.js";
 
 type Said = { readonly [key: string]: unknown };
 
@@ -20,7 +20,7 @@ export function supportRun(id: string, at: number, end: "answers" | "fails" | "h
   const events: Json[] = [
     { run_id: id, event_type: "chain_start", timestamp: time(0), agent_name: "support_agent", ...common, payload: { inputs: { messages: [{ role: "user", content: question }] } } } as unknown as Json,
     step("m1", "chat_model_start", 20, { ...model, payload: { messages: asked } }),
-    step("m1", "llm_end", 1240, { ...model, token_input: 412, token_output: 31, payload: { choices: [{ message: called, finish_reason: "tool_calls" }] } }),
+    step("m1", "llm_end", 1240, { ...model, event_id: `${id}-m1-end`, token_input: 412, token_output: 31, payload: { choices: [{ message: called, finish_reason: "tool_calls" }] } }),
     step("t1", "tool_start", 1260, { tool_name: "find_order", mcp_server: "shop", payload: { input: { order: "4711" } } }),
     step("t1", "tool_end", 1420, { tool_name: "find_order", mcp_server: "shop", payload: { output: { content: [{ type: "text", text: found["content"] }] } } }),
     step("m2", "chat_model_start", 1430, { ...model, payload: { messages: [...asked, called, found] } }),
@@ -63,4 +63,9 @@ export function workersRun(id: string, at: number, workers = 820): Json[] {
   events.push({ run_id: `${id}-s`, parent_run_id: id, event_type: "llm_end", timestamp: time(workers * 10 + 4200), agent_name: "Summarizer", token_input: 48_100, token_output: 940 } as unknown as Json);
   events.push({ run_id: id, event_type: "chain_end", timestamp: time(workers * 10 + 4300), agent_name: "crawler", payload: { summary: "Prices fell by 4 % since last week." } } as unknown as Json);
   return events;
+}
+
+/** Five runs of the last hours: two that succeed, one that hangs, one with many workers, one that fails. */
+export async function fillSample(trace: RunningTrace, now: number): Promise<void> {
+  for (const run of [supportRun("ok-2", now - 7_200_000), supportRun("ok-1", now - 3_600_000), supportRun("hang-1", now - 1_500_000, "hangs"), workersRun("crawl-1", now - 500_000), supportRun("bad-1", now - 60_000, "fails")]) await trace.ingest(run);
 }

@@ -1,21 +1,14 @@
-/** Every view in a real browser: what it shows, by pointer and by keys, in both themes and three widths, and for axe. */
+/** Every view in a real browser: what it shows, by pointer and by keys. */
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import type { Json, RunningTrace } from "../lib.js";
-import { findings } from "./axe.js";
+import type { Json } from "../lib.js";
 import { finish, pageSuite, withPages } from "./browser.js";
-import { supportRun, workersRun } from "./sample.js";
+import { fillSample } from "./sample.js";
 
 const { test, openPage } = pageSuite("trace ui: views");
 const NOW = Date.now();
 
-async function fill(trace: RunningTrace): Promise<void> {
-  for (const run of [supportRun("ok-2", NOW - 7_200_000), supportRun("ok-1", NOW - 3_600_000), supportRun("hang-1", NOW - 1_500_000, "hangs"), workersRun("crawl-1", NOW - 500_000), supportRun("bad-1", NOW - 60_000, "fails")]) await trace.ingest(run);
-}
-
 test("a successful run opens at its root, a failed one at the end of its failing path", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
   const { page } = watched;
   await page.locator(".inspector h2", { hasText: "support_agent" }).waitFor();
@@ -31,7 +24,7 @@ test("a successful run opens at its root, a failed one at the end of its failing
 }));
 
 test("a call that hangs grows and says what it waits for", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/hang-1`);
   const { page } = watched;
   await page.locator(".run-summary", { hasText: "waiting 25 m" }).waitFor();
@@ -41,7 +34,7 @@ test("a call that hangs grows and says what it waits for", () => withPages({}, a
 }));
 
 test("repeated siblings are a group with its durations, opened by a key", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/crawl-1`);
   const { page } = watched;
   const group = page.locator('.span[data-group="true"]');
@@ -58,7 +51,7 @@ test("repeated siblings are a group with its durations, opened by a key", () => 
 }));
 
 test("a model's call is a chat: new messages open, earlier ones folded, calls with their results, markdown as elements", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
   const { page } = watched;
   await page.locator(".span", { hasText: "ChatOpenAI" }).last().click();
@@ -131,7 +124,7 @@ test("a text of 5 MB, many tags and a message that is none break neither the pag
 }));
 
 test("the overview zooms by dragging, and zoom buttons bring the whole run back", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
   const { page } = watched;
   const box = await page.locator(".overview").boundingBox();
@@ -148,7 +141,7 @@ test("the overview zooms by dragging, and zoom buttons bring the whole run back"
 }));
 
 test("panes are resized by pointer and by keys, and stay so", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
   const { page } = watched;
   await page.locator(".inspector h2").waitFor();
@@ -164,7 +157,7 @@ test("panes are resized by pointer and by keys, and stay so", () => withPages({}
 }));
 
 test("the list is narrowed by values and time, ordered, and compared by selecting two", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   const foot = (text: string): Promise<void> => page.locator(".list-foot span", { hasText: text }).first().waitFor();
@@ -197,7 +190,7 @@ test("the list is narrowed by values and time, ordered, and compared by selectin
 }));
 
 test("two runs are compared by sums, texts and calls, and one key compares with the run before", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/runs/bad-1`);
   const { page } = watched;
   await page.locator(".inspector h2").waitFor();
@@ -216,7 +209,7 @@ test("two runs are compared by sums, texts and calls, and one key compares with 
 }));
 
 test("sessions are threads, tools are by server, stats are drawn", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/sessions`);
   const { page } = watched;
   await page.locator(".turn").nth(3).waitFor();
@@ -246,7 +239,7 @@ test("an empty service shows ways to send, and a sample that can be loaded", () 
 }));
 
 test("times are shown in UTC when that is chosen, and the choice stays", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/settings`, { timezoneId: "Asia/Tokyo" });
   const { page } = watched;
   await page.getByRole("region", { name: "Prices of models" }).getByRole("row", { name: /^gpt-4o-mini 0\.15 0\.6 list/ }).waitFor();
@@ -258,7 +251,7 @@ test("times are shown in UTC when that is chosen, and the choice stays", () => w
 }));
 
 test("hits of a search are below their runs, and keys lead from one to its step", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   await trace.settle();
   const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=parcel`);
   const { page } = watched;
@@ -280,41 +273,8 @@ test("hits of a search are below their runs, and keys lead from one to its step"
   await finish(watched);
 }));
 
-const VIEWS: readonly (readonly [string, string, string])[] = [
-  ["list", "#/", ".run-row"], ["search", "#/?in=steps&q=carrier", ".hit-row"], ["run", "#/runs/bad-1", ".span"], ["chat", "#/runs/ok-1", ".span"], ["compare", "#/compare?a=ok-1&b=bad-1", ".call-row"], ["steps", "#/compare?a=ok-1&b=bad-1&sa=ok-1-m2%3Aok-1-m2-end&sb=bad-1-m2%3Abad-1-m2-end", ".text-diff"],
-  ["topology", "#/topology", ".node"], ["calls", "#/topology?scope=run%3Aok-1&calls=each", ".node"], ["sessions", "#/sessions", ".turn"], ["tools", "#/tools", ".card"], ["stats", "#/stats", ".chart canvas"], ["settings", "#/settings", ".card"],
-];
-const SHOTS = process.env["UI_SCREENSHOTS"] ?? null;
-
-for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [360, "light"], [2560, "dark"]] as const) {
-  test(`every view at ${width} px in ${scheme}: axe finds nothing above minor, nothing scrolls sideways`, () => withPages({}, async (trace) => {
-    await fill(trace);
-    await trace.settle();
-    const watched = await openPage(`${trace.url}/ui/`, { viewport: { width, height: 900 }, colorScheme: scheme, reducedMotion: "reduce" });
-    const { page } = watched;
-    const problems: string[] = [];
-    for (const [name, hash, wanted] of VIEWS) {
-      await page.goto(`${trace.url}/ui/${hash}`);
-      await page.locator(wanted).first().waitFor();
-      if (name === "chat") {
-        await page.locator(".span", { hasText: "ChatOpenAI" }).last().click();
-        await page.locator(".bubble").first().waitFor();
-      }
-      await page.waitForTimeout(150);
-      if (SHOTS !== null) {
-        mkdirSync(SHOTS, { recursive: true });
-        await page.screenshot({ path: join(SHOTS, `${name}-${width}-${scheme}.png`) });
-      }
-      for (const finding of await findings(page)) problems.push(`${name}: ${finding}`);
-      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) problems.push(`${name}: scrolls sideways`);
-    }
-    assert.deepEqual(problems, []);
-    await finish(watched);
-  }));
-}
-
 test("a reader without a pointer gets from the list to a payload and back, with the focus in sight", () => withPages({}, async (trace) => {
-  await fill(trace);
+  await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/`);
   const { page } = watched;
   await page.locator(".run-row").nth(3).waitFor();
