@@ -35,7 +35,7 @@ export function NodeDetails({ node, graph, params, onChoose, onClose }: DetailsP
       <p><button type="button" onClick={() => { app.show("runs"); app.setFilters({ q: `"${node.name.slice(0, 190).replaceAll('"', " ")}"`, inSteps: true }); }}>Steps of this node</button></p>
       <Neighbours title="Calls" graph={graph} edges={graph.edges.filter(({ source }) => source === node.id)} end="target" onChoose={onChoose} />
       <Neighbours title="Called by" graph={graph} edges={graph.edges.filter(({ target }) => target === node.id)} end="source" onChoose={onChoose} />
-      <RunsBehind params={{ ...params, node: node.id }} />
+      <RunsBehind key={node.id} params={{ ...params, node: node.id }} />
     </GraphPane>
   );
 }
@@ -52,7 +52,7 @@ export function EdgeDetails({ edge, graph, params, onChoose, onClose }: DetailsP
         {edge.p50 !== null && <Fact term="p50">{formatDuration(edge.p50)}</Fact>}
         {edge.p95 !== null && <Fact term="p95">{formatDuration(edge.p95)}</Fact>}
       </dl>
-      <RunsBehind params={{ ...params, node: edge.target, caller: edge.source }} />
+      <RunsBehind key={`${edge.source} ${edge.target}`} params={{ ...params, node: edge.target, caller: edge.source }} />
     </GraphPane>
   );
 }
