@@ -37,7 +37,6 @@ export interface Graph {
 
 /** What the layout worker is sent, and what it answers. Positions are centres. */
 export interface LayoutRequest {
-  readonly id: number;
   readonly nodes: readonly { readonly id: string; readonly width: number; readonly height: number; readonly group: string | null }[];
   readonly edges: readonly { readonly source: string; readonly target: string }[];
   /** Room for texts on the edges. */
@@ -45,7 +44,6 @@ export interface LayoutRequest {
 }
 
 export interface Layout {
-  readonly id: number;
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly { readonly id: string; readonly x: number; readonly y: number }[];

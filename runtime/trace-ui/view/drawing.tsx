@@ -13,19 +13,29 @@ export type Chosen = { readonly kind: "node"; readonly id: string } | { readonly
 export function useLayout(graph: Graph | null): Layout | null {
   const layout = useSignal<Layout | null>(null);
   const worker = useRef<Worker | null>(null);
-  const asked = useRef(0);
+  /** One layout is made at a time; of those asked for meanwhile the last one follows. */
+  const busy = useRef(false);
+  const waiting = useRef<LayoutRequest | null>(null);
   useEffect(() => () => worker.current?.terminate(), []);
+  const send = (request: LayoutRequest): void => {
+    worker.current ??= new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
+    worker.current.onmessage = (event: MessageEvent<Layout>) => {
+      layout.value = event.data;
+      busy.current = false;
+      const next = waiting.current;
+      waiting.current = null;
+      if (next !== null) send(next);
+    };
+    busy.current = true;
+    worker.current.postMessage(request);
+  };
   // The same nodes and edges lie at the same places, whatever their counts are now.
   const shape = graph === null ? "" : JSON.stringify([graph.nodes.map(({ id }) => id), graph.edges.map(({ source, target }) => [source, target])]);
   useEffect(() => {
     if (graph === null || graph.nodes.length === 0) return;
-    worker.current ??= new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
-    const id = ++asked.current;
-    worker.current.onmessage = (event: MessageEvent<Layout>) => {
-      if (event.data.id === asked.current) layout.value = event.data;
-    };
-    const request: LayoutRequest = { id, nodes: graph.nodes.map(({ id: own, width, height, group }) => ({ id: own, width, height, group })), edges: graph.edges.map(({ source, target }) => ({ source, target })), labelled: graph.edges.length <= MAX_LABELLED };
-    worker.current.postMessage(request);
+    const request: LayoutRequest = { nodes: graph.nodes.map(({ id, width, height, group }) => ({ id, width, height, group })), edges: graph.edges.map(({ source, target }) => ({ source, target })), labelled: graph.edges.length <= MAX_LABELLED };
+    if (busy.current) waiting.current = request;
+    else send(request);
   }, [shape]);
   return layout.value;
 }
@@ -40,7 +50,9 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
   const box = useRef<HTMLDivElement>(null);
   const view = useSignal<View>({ x: 0, y: 0, scale: 1 });
   const drag = useRef<{ readonly x: number; readonly y: number; readonly from: View } | null>(null);
+  const moved = useRef(false);
   const fit = (): void => {
+    moved.current = false;
     const size = box.current?.getBoundingClientRect();
     if (size === undefined || layout.width === 0) return;
     const scale = Math.min(1.2, size.width / (layout.width + 20), size.height / (layout.height + 20));
@@ -48,8 +60,12 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
     const shown = Math.max(0.45, scale);
     view.value = { scale: shown, x: Math.max(10, (size.width - layout.width * shown) / 2), y: Math.max(10, (size.height - layout.height * shown) / 2) };
   };
-  useEffect(fit, [layout]);
+  // What the reader moved stays where it is, also while a run grows.
+  useEffect(() => {
+    if (!moved.current) fit();
+  }, [layout]);
   const zoom = (factor: number, at?: { readonly x: number; readonly y: number }): void => {
+    moved.current = true;
     const { x, y, scale } = view.value;
     const next = Math.min(4, Math.max(0.1, scale * factor));
     const size = box.current?.getBoundingClientRect();
@@ -80,7 +96,12 @@ export function Drawing({ graph, layout, chosen, onChoose }: { graph: Graph; lay
   return (
     <div class="drawing" ref={box}
       onPointerDown={(event) => { if (!(event.target as Element).closest(".node, .edge, button")) { drag.current = { x: event.clientX, y: event.clientY, from: view.value }; event.currentTarget.setPointerCapture(event.pointerId); } }}
-      onPointerMove={(event) => { const from = drag.current; if (from !== null) view.value = { ...from.from, x: from.from.x + event.clientX - from.x, y: from.from.y + event.clientY - from.y }; }}
+      onPointerMove={(event) => {
+        const from = drag.current;
+        if (from === null) return;
+        moved.current = true;
+        view.value = { ...from.from, x: from.from.x + event.clientX - from.x, y: from.from.y + event.clientY - from.y };
+      }}
       onPointerUp={() => (drag.current = null)} onPointerCancel={() => (drag.current = null)}>
       <svg width="100%" height="100%" role="group" aria-label="Graph of calls">
         <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 1 7 4 0 7Z" class="arrow" /></marker></defs>

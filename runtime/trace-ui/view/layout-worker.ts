@@ -49,7 +49,6 @@ function layoutOf(request: LayoutRequest): Layout {
   const widths = new Map(request.nodes.map((node) => [node.id, node.width]));
   const size = graph.graph();
   return {
-    id: request.id,
     width: size.width ?? 0,
     height: size.height ?? 0,
     nodes: request.nodes.map(({ id }) => ({ id, ...place(id) })),

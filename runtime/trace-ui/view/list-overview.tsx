@@ -59,7 +59,7 @@ function Facet({ name, title, values, chosen }: { name: (typeof FACETS)[number][
   const all = useSignal(false);
   return (
     <section class="facet" aria-label={title}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {values.slice(0, all.value ? values.length : SHOWN).map(({ value, runs }) => (
         <button key={value} type="button" aria-pressed={chosen === value} onClick={() => app.setFilters({ [name]: chosen === value ? "" : value.slice(0, 200) })}><span><Foreign text={value} /></span><span class="quiet">{formatCount(runs)}</span></button>
       ))}

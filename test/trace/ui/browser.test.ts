@@ -162,7 +162,7 @@ test("full-text search finds a word of a payload and opens its step", () => with
   const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=4711`);
   const { page } = watched;
   assert.equal(await page.locator(".hit-row mark").first().innerText(), "4711");
-  await page.locator(".hit-row").first().click();
+  await page.locator(".hit-hit-row").first().click();
   await page.locator(".inspector h2", { hasText: "carrier_status" }).waitFor();
   await page.locator('.span[aria-selected="true"]', { hasText: "carrier_status" }).waitFor();
   await finish(watched);
