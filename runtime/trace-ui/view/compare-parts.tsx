@@ -13,8 +13,13 @@ export function DeltaTable({ deltas }: { deltas: readonly Delta[] }): JSX.Elemen
   );
 }
 
+/** Small costs with the digits that tell them apart. */
+function exactCost(dollars: number): string {
+  return dollars > 0 && dollars < 0.0001 ? `$${dollars.toFixed(8).replace(/0+$/, "")}` : formatCost(dollars);
+}
+
 function DeltaRow({ delta: { term, unit, a, b } }: { delta: Delta }): JSX.Element {
-  const show = (value: number): string => (unit === "ms" ? formatDuration(value) : unit === "usd" ? formatCost(value) : formatNumber(value));
+  const show = (value: number): string => (unit === "ms" ? formatDuration(value) : unit === "usd" ? exactCost(value) : formatNumber(value));
   const change = a === null || b === null ? null : b - a;
   const share = a === null || a === 0 || change === null || change === 0 ? "" : ` (${change > 0 ? "+" : "−"}${Math.abs((100 * change) / a).toFixed(0)} %)`;
   return <tr><th scope="row">{term}</th><td class="num">{a === null ? "–" : show(a)}</td><td class="num">{b === null ? "–" : show(b)}</td><td class="num">{change === null ? "–" : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${show(Math.abs(change))}${share}`}</td></tr>;

@@ -43,7 +43,7 @@ test("two chosen steps show what changed in prompt, answer, tools, tokens and co
   assert.deepEqual([await prompt.locator("del").innerText(), await prompt.locator("ins").innerText()], ["red", "blue"]);
   assert.deepEqual(await page.getByRole("region", { name: "Answer" }).locator("del, ins").allInnerTexts(), ["Oslo", "Bergen"]);
   assert.match(await page.getByRole("region", { name: "Offered tools" }).innerText(), /Only in A:\s*cancel\s*Only in B:\s*track\s*In both:\s*find_order/);
-  assert.match(await page.locator(".deltas").innerText(), /Duration\s+100 ms\s+140 ms\s+\+40 ms \(\+40 %\)[^]*Tokens in\s+100\s+140\s+\+40 \(\+40 %\)[^]*Tokens out\s+7\s+7\s+same[^]*Cost\s+\$0\.0000|<\$/);
+  assert.match(await page.locator(".deltas").innerText(), /Duration\s+100 ms\s+140 ms\s+\+40 ms \(\+40 %\)[^]*Tokens in\s+100\s+140\s+\+40 \(\+40 %\)[^]*Tokens out\s+7\s+7\s+same[^]*Cost\s+\$0\.0000192\s+\$0\.0000252\s+\+\$0\.000006 \(\+31 %\)/);
   assert.equal(await page.locator(".notice-line").count(), 0, "nothing to warn of");
   assert.equal(await page.locator(".marked-step").count(), 0);
   const address = page.url();
