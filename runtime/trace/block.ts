@@ -10,8 +10,8 @@ import type { Incoming } from "./model.js";
 /** Characters of one block, about: what is read to get one of its texts. */
 export const BLOCK_CHARS = 128 * 1024;
 
-/** The fastest levels take the same time; this is the smaller one. */
-const LEVEL = 2;
+/** The next level takes a fifth longer and saves a twentieth of the bytes. Blocks of text become less than a half of the chunk. */
+const GZIP = { level: 1, chunkSize: 64 * 1024 } as const;
 
 /** What a step shows beside its payload and its columns. */
 export interface Details {
@@ -40,7 +40,7 @@ export class LinePacker {
       if (index > 0) bytes[at++] = LINE_FEED;
       for (const part of line) at += bytes.write(part, at, "utf8");
     }
-    return gzipSync(bytes.subarray(0, at), { level: LEVEL });
+    return gzipSync(bytes.subarray(0, at), GZIP);
   }
 }
 

@@ -18,8 +18,8 @@ export interface RecorderSource {
   run(runId: string): RunRow | null;
   /** The root run that holds events of a nested run, by the nested run's id. */
   holder(runId: string): RunRow | null;
-  /** Whether the run has stored an event under that id. */
-  hasEvent(runId: string, eventId: string): boolean;
+  /** Whether the run of an event of the batch has stored one under its id. */
+  hasEvent(event: Pick<Incoming, "runId" | "eventId">): boolean;
   /** Events of a stored run, in order of arrival. */
   events(key: number): Iterable<RecordedEvent>;
   /** Ids of running roots whose own start has not been seen: they may turn out to be nested. */
@@ -107,7 +107,7 @@ export class Recorder {
       if (!event.fresh) {
         // An id is unique within its run; ids hold no line feed.
         const id = `${event.runId}\n${event.eventId}`;
-        if (seen.has(id) || this.source.hasEvent(event.runId, event.eventId)) {
+        if (seen.has(id) || this.source.hasEvent(event)) {
           changes.duplicates += 1;
           continue;
         }

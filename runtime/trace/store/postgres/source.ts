@@ -70,7 +70,7 @@ export class FetchedSource implements RecorderSource {
     return answered(this.#holders, runId);
   }
 
-  hasEvent(runId: string, eventId: string): boolean {
+  hasEvent({ runId, eventId }: Pick<Incoming, "runId" | "eventId">): boolean {
     return this.#known.has(`${runId}\n${eventId}`);
   }
 

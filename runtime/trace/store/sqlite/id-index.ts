@@ -3,7 +3,7 @@
  * memory, the indexer's thread merges them in bulk into index.db, sorted, and what it has merged is forgotten here.
  */
 import { idHash } from "../../ids.js";
-import { EVENT_KINDS } from "../../model.js";
+import { EVENT_KINDS, type Incoming } from "../../model.js";
 import type { Db } from "./schema.js";
 
 /** Low bits of an event's number that its run decides: one id in many runs is not one number. */
@@ -14,6 +14,23 @@ export function eventHash(runId: string, eventId: string): number {
   const hash = idHash(eventId);
   const low = hash % RUN_BITS;
   return hash - low + (low ^ idHash(runId) % RUN_BITS);
+}
+
+/** The numbers of events that are in memory, each computed once. */
+export class EventHashes {
+  readonly #known = new Map<Pick<Incoming, "runId" | "eventId">, number>();
+
+  of(event: Pick<Incoming, "runId" | "eventId">): number {
+    const before = this.#known.get(event);
+    if (before !== undefined) return before;
+    const made = eventHash(event.runId, event.eventId);
+    this.#known.set(event, made);
+    return made;
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
 }
 
 /** First number under which an event of any run with that id is indexed, and the number after the last. */

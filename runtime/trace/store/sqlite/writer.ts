@@ -9,7 +9,7 @@ import { Recorder, type Changes, type EventRow, final, type RecordedEvent, type 
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { type BatchOutcome, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { type Doomed, Erasure } from "./erasure.js";
-import { eventHash, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
+import { eventHash, EventHashes, marksRun, MergedIds, RecentIds, runHash } from "./id-index.js";
 import { checkpoint, inTransaction, isFull } from "./full.js";
 import { recordedEvent } from "../rows.js";
 import { toolKey, toolKeyPrefix } from "../../record/tally.js";
@@ -41,7 +41,9 @@ export class SqliteWriter implements RecorderSource {
   readonly #erasure: Erasure;
   #seq: number;
   #key: number;
-  /** Merged steps of the events of the batch that is being recorded, by their numbers. */
+  /** Numbers of the events of the batch that is being recorded: each is asked for three times. */
+  readonly #hashes = new EventHashes();
+  /** Merged steps of those events, by their numbers. */
   #asked: ReadonlyMap<number, readonly number[]> | null = null;
   /** There may be payloads of a batch that was not stored. */
   #leftovers = false;
@@ -65,7 +67,7 @@ export class SqliteWriter implements RecorderSource {
     this.#key = Math.max(this.#runs.lastKey(), this.#erasure.lastKey());
     // A process that died between the two commits left payloads without steps.
     this.#steps.dropPayloadsAfter(this.#seq);
-    for (const row of this.#steps.idsAfter(this.#merged.progress())) this.#remember(row.seq, row.event_id, row.run_id, row.type, row.duration_ms);
+    for (const row of this.#steps.idsAfter(this.#merged.progress())) this.#remember(row.seq, eventHash(row.run_id, row.event_id), row.run_id, row.type, row.duration_ms);
     this.#recorder = new Recorder(this, options);
   }
 
@@ -83,8 +85,9 @@ export class SqliteWriter implements RecorderSource {
     return null;
   }
 
-  hasEvent(runId: string, eventId: string): boolean {
-    const hash = eventHash(runId, eventId);
+  hasEvent(event: Pick<Incoming, "runId" | "eventId">): boolean {
+    const { runId, eventId } = event;
+    const hash = this.#hashes.of(event);
     const found = this.#recent.find(hash, this.#asked === null ? undefined : (this.#asked.get(hash) ?? NONE));
     return found.length > 0 && found.some((seq) => this.#steps.isEvent(seq, runId, eventId));
   }
@@ -123,7 +126,8 @@ export class SqliteWriter implements RecorderSource {
       this.#persist(made, sizes);
       return made;
     });
-    for (const row of changes.rows) this.#remember(row.seq, row.event.eventId, row.event.runId, row.event.type, row.durationMs);
+    for (const row of changes.rows) this.#remember(row.seq, this.#hashes.of(row.event), row.event.runId, row.event.type, row.durationMs);
+    this.#hashes.clear();
     return {
       stored: changes.rows.length, duplicates: changes.duplicates, sampledOut: changes.sampledOut, throttled: changes.throttled, throttledRuns: changes.throttledRuns,
       ...this.#news.news(changes, sizes), lastSeq: this.#seq,
@@ -250,7 +254,9 @@ export class SqliteWriter implements RecorderSource {
   /** With the merged ids of the batch looked up together. */
   #record(batch: readonly Incoming[]): Changes {
     const hashes: number[] = [];
-    for (const event of batch) if (!event.fresh) hashes.push(eventHash(event.runId, event.eventId));
+    // What a batch that failed has left.
+    this.#hashes.clear();
+    for (const event of batch) if (!event.fresh) hashes.push(this.#hashes.of(event));
     this.#asked = this.#merged.findAll(hashes);
     try {
       return this.#recorder.record(batch);
@@ -338,8 +344,8 @@ export class SqliteWriter implements RecorderSource {
     return numbers;
   }
 
-  #remember(seq: number, eventId: string, runId: string, type: number, durationMs: number | null): void {
-    this.#recent.add(eventHash(runId, eventId), seq);
+  #remember(seq: number, hash: number, runId: string, type: number, durationMs: number | null): void {
+    this.#recent.add(hash, seq);
     if (marksRun(type, durationMs)) this.#recent.add(runHash(runId), seq);
   }
 
