@@ -6,9 +6,26 @@ const SHORT = 128;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** JSON text that is written again and again. */
+export interface JsonBytes {
+  readonly bytes: Buffer;
+  readonly isAscii: boolean;
+}
+
+export function jsonBytes(json: string): JsonBytes {
+  const bytes = Buffer.from(json, "utf8");
+  return { bytes, isAscii: bytes.length === json.length };
+}
+
 export class JsonWriter extends ByteWriter {
-  /** Everything that was written is ASCII, save what came as bytes. */
+  /** Everything that was written is ASCII. */
   private isAscii = true;
+
+  /** JSON text as bytes, which may be no ASCII. */
+  known(json: JsonBytes): void {
+    this.raw(json.bytes);
+    if (!json.isAscii) this.isAscii = false;
+  }
 
   /** JSON text as it is. */
   json(text: string): void {

@@ -3,7 +3,7 @@
  * of rows. Values under secret names go at any depth, and so does the value of an argument that is compared with a
  * redacted field. What is left is cut to a bounded size.
  */
-import { JsonWriter } from "../base/json-writer.js";
+import { type JsonBytes, jsonBytes, JsonWriter } from "../base/json-writer.js";
 import { quoted } from "../base/json-text.js";
 import { isRecord } from "../base/paths.js";
 import type { FilterTemplate } from "../abi/filter.js";
@@ -59,7 +59,7 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
   const nameOf = (name: string): KnownName => {
     const before = known.get(name);
     if (before !== undefined) return before;
-    const found = { isSecret: names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word)), json: quoted(name) };
+    const found = { isSecret: names.has(name.toLowerCase()) || wordsOf(name).some((word) => names.has(word)), json: jsonBytes(`${quoted(name)}:`) };
     if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_NAME) known.set(name, found);
     return found;
   };
@@ -86,8 +86,8 @@ export function argumentRules(settings: ServePlan): ArgumentRules {
 
 interface KnownName {
   readonly isSecret: boolean;
-  /** The name as JSON. */
-  readonly json: string;
+  /** The name as JSON, with a colon. */
+  readonly json: JsonBytes;
 }
 
 /** Found once for each plan. */
@@ -205,8 +205,8 @@ class ArgumentWriter {
       if (isHidden && hidden !== null) collect(inside, hidden);
       if (members > 0) into.json(",");
       members += 1;
-      into.json(name.length <= MAX_NAME ? json : quoted(`${name.slice(0, MAX_NAME)}… ${members}`));
-      into.json(":");
+      if (name.length <= MAX_NAME) into.known(json);
+      else into.json(`${quoted(`${name.slice(0, MAX_NAME)}… ${members}`)}:`);
       if (isHidden) into.json(REDACTED_JSON);
       else this.write(inside, depth + 1);
     }

@@ -7,7 +7,7 @@ import type { ServePlan } from "../../abi/call.js";
 import type { CallEvidence, CallOutcome, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
 import { quoted } from "../../base/json-text.js";
-import { JsonWriter } from "../../base/json-writer.js";
+import { type JsonBytes, jsonBytes, JsonWriter } from "../../base/json-writer.js";
 import type { TraceContext } from "../../base/traceparent.js";
 import { argumentRules } from "../arguments.js";
 import type { AuditInclude } from "./settings.js";
@@ -52,16 +52,18 @@ export function eventWriter(settings: ServePlan, include: AuditInclude, evidence
     if (outcome === null || isSilent(call) || !rules.keeps(call.tool)) return null;
     const tool = clip(call.tool, MAX_TOOL);
     record.clear();
-    record.raw(startOf(call));
+    record.known(startOf(call));
     record.quoted(requestId);
-    record.json(',"principal":');
-    if (principal === null) record.json("null");
-    else record.quoted(clip(principal, MAX_PRINCIPAL));
-    record.raw(targetOf(tool, plan));
-    if (outcome.kind === "ok") record.json(',"status":"ok","error_code":null');
+    if (principal === null) record.known(NOBODY);
+    else {
+      record.known(PRINCIPAL);
+      record.quoted(clip(principal, MAX_PRINCIPAL));
+    }
+    record.known(targetOf(tool, plan));
+    if (outcome.kind === "ok") record.known(SUCCEEDED);
     else record.json(`,"status":"error","error_code":${quoted(outcome.code)}`);
     if (include.args) {
-      record.json(',"args":');
+      record.known(ARGS);
       rules.write(plan, call.args, record);
     }
     addOutcome(record, call, outcome, include);
@@ -71,19 +73,36 @@ export function eventWriter(settings: ServePlan, include: AuditInclude, evidence
 }
 
 function addOutcome(record: JsonWriter, { plan, startedMs, endedMs }: ObservedCall, outcome: CallOutcome, include: AuditInclude): void {
-  if (include.latency_ms) record.json(`,"latency_ms":${Math.max(0, Math.round(endedMs - startedMs))}`);
+  if (include.latency_ms) {
+    record.known(LATENCY);
+    record.json(String(Math.max(0, Math.round(endedMs - startedMs))));
+  }
   if (outcome.kind === "error") return;
   if (include.result_count) {
-    record.json(`,"result_count":${outcome.count}`);
-    record.json(outcome.truncated ? ',"truncated":true' : ',"truncated":false');
+    record.known(COUNT);
+    record.json(String(outcome.count));
+    record.known(outcome.truncated ? CUT : WHOLE);
   }
   // Tools that no plan describes search nothing.
   if (plan === null) return;
-  if (include.search_mode) record.json(SEARCH_MODES[outcome.searchMode]);
-  if (include.warnings) record.json(outcome.warnings.length === 0 ? ',"warnings":[]' : `,"warnings":${JSON.stringify(outcome.warnings)}`);
+  if (include.search_mode) record.known(SEARCH_MODES[outcome.searchMode]);
+  if (include.warnings) {
+    if (outcome.warnings.length === 0) record.known(NO_WARNINGS);
+    else record.json(`,"warnings":${JSON.stringify(outcome.warnings)}`);
+  }
 }
 
-const SEARCH_MODES = { dense: ',"search_mode":"dense"', hybrid: ',"search_mode":"hybrid"', none: ',"search_mode":"none"' } as const;
+// What most records have, written once.
+const PRINCIPAL = jsonBytes(',"principal":');
+const NOBODY = jsonBytes(',"principal":null');
+const SUCCEEDED = jsonBytes(',"status":"ok","error_code":null');
+const ARGS = jsonBytes(',"args":');
+const LATENCY = jsonBytes(',"latency_ms":');
+const COUNT = jsonBytes(',"result_count":');
+const WHOLE = jsonBytes(',"truncated":false');
+const CUT = jsonBytes(',"truncated":true');
+const NO_WARNINGS = jsonBytes(',"warnings":[]');
+const SEARCH_MODES = { dense: jsonBytes(',"search_mode":"dense"'), hybrid: jsonBytes(',"search_mode":"hybrid"'), none: jsonBytes(',"search_mode":"none"') } as const;
 
 /** Meta tools: what run_tool names is recorded under its own name, and a list of tools reads no store. */
 function isSilent({ tool, plan, outcome }: ObservedCall): boolean {
@@ -91,13 +110,13 @@ function isSilent({ tool, plan, outcome }: ObservedCall): boolean {
 }
 
 /** The tool and what it reads, as bytes. They are the same for all calls of a tool; names that are no tool are not kept. */
-function targetWriter(): (tool: string, plan: ToolPlan | null) => Buffer {
-  const written = new Map<string, Buffer>();
+function targetWriter(): (tool: string, plan: ToolPlan | null) => JsonBytes {
+  const written = new Map<string, JsonBytes>();
   return (tool, plan) => {
-    if (plan === null) return Buffer.from(`,"tool":${quoted(tool)},"connection":null,"collection":null`);
+    if (plan === null) return jsonBytes(`,"tool":${quoted(tool)},"connection":null,"collection":null`);
     const before = written.get(tool);
     if (before !== undefined) return before;
-    const made = Buffer.from(`,"tool":${quoted(tool)},${placeOf(plan)}`);
+    const made = jsonBytes(`,"tool":${quoted(tool)},${placeOf(plan)}`);
     written.set(tool, made);
     return made;
   };
@@ -115,14 +134,14 @@ function evidenceText({ catalog, certificates }: EvidenceOf, { tool, evidence }:
 }
 
 /** The beginning up to the request id, as bytes. The time is UTC in whole seconds, so most calls share it with the one before. */
-function startWriter(): (call: ObservedCall) => Buffer {
+function startWriter(): (call: ObservedCall) => JsonBytes {
   let second = Number.NaN;
-  let bytes = Buffer.alloc(0);
+  let bytes = jsonBytes("");
   return ({ startedAt, startedMs, endedMs }) => {
     const current = Math.floor((startedAt + (endedMs - startedMs)) / 1000);
     if (current !== second) {
       second = current;
-      bytes = Buffer.from(`{"audit_version":"${AUDIT_VERSION}","timestamp":"${timestampOf(current * 1000)}","request_id":`);
+      bytes = jsonBytes(`{"audit_version":"${AUDIT_VERSION}","timestamp":"${timestampOf(current * 1000)}","request_id":`);
     }
     return bytes;
   };

@@ -33,6 +33,7 @@ export class OtlpSpans {
   count = 0;
   private readonly spans = new ProtobufWriter(512 * 1024);
   private readonly written = new WeakMap<Readonly<Attributes>, Buffer>();
+  private readonly names = new Map<string, Buffer>();
   private readonly random = Buffer.alloc(RANDOM_BYTES);
   private randomAt = RANDOM_BYTES;
 
@@ -49,7 +50,7 @@ export class OtlpSpans {
     spans.nanoseconds(7, span.startMs);
     spans.nanoseconds(8, span.endMs);
     spans.raw(this.shared(span.shared));
-    addAttributes(spans, 9, span.own);
+    this.attributes(span.own);
     this.rest(span);
     spans.finish(start);
   }
@@ -102,6 +103,21 @@ export class OtlpSpans {
     spans.finish(start);
   }
 
+  /** Attributes of one span. Their names are few, and are written once. */
+  private attributes(attributes: Readonly<Attributes>): void {
+    const { spans, names } = this;
+    for (const name in attributes) {
+      const value = attributes[name];
+      if (value === undefined) continue;
+      let known = names.get(name);
+      if (known === undefined) names.set(name, (known = nameOf(name)));
+      const start = spans.begin(9);
+      spans.raw(known);
+      addValue(spans, value);
+      spans.finish(start);
+    }
+  }
+
   private shared(attributes: Readonly<Attributes>): Buffer {
     const before = this.written.get(attributes);
     if (before !== undefined) return before;
@@ -133,11 +149,21 @@ function addAttributes(writer: ProtobufWriter, field: number, attributes: Readon
 function addAttribute(writer: ProtobufWriter, field: number, name: string, value: string | number | boolean): void {
   const start = writer.begin(field);
   writer.text(1, name);
-  const inner = writer.begin(2);
+  addValue(writer, value);
+  writer.finish(start);
+}
+
+function addValue(writer: ProtobufWriter, value: string | number | boolean): void {
+  const start = writer.begin(2);
   if (typeof value === "string") writer.text(1, value);
   else if (typeof value === "boolean") writer.integer(2, value ? 1 : 0);
   else if (Number.isSafeInteger(value)) writer.integer(3, value);
   else writer.double(4, value);
-  writer.finish(inner);
   writer.finish(start);
+}
+
+function nameOf(name: string): Buffer {
+  const writer = new ProtobufWriter(name.length + 8);
+  writer.text(1, name);
+  return writer.take();
 }
