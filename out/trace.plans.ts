@@ -182,20 +182,19 @@ export const explained = {
               "vec_distance_cosine(v.\"vector\", ?), 0) AS \"score\"",
               "FROM \"movies/fields\" f CROSS JOIN \"movies/vectors\" v ON v.\"@row\" = f.\"@row\"",
               "WHERE (f.\"worldwide_gross\" > ? AND f.\"worldwide_gross\" < '') AND (f.\"distributor\" " +
-              "IS NULL OR NOT (f.\"distributor\" IN (?, ?) OR (f.\"distributor[]\" IS NOT NULL AND " +
-              "EXISTS (SELECT 1 FROM json_each(f.\"distributor[]\") e JOIN json_each(?) o ON e.type NOT " +
-              "IN ('array', 'object') AND replace(e.type, 'integer', 'real') = replace(o.type, " +
-              "'integer', 'real') AND e.value IS o.value)))) AND (f.\"worldwide_gross\" >= ? AND " +
+              "IS NULL OR NOT (f.\"distributor\" IN (?) OR (f.\"distributor[]\" IS NOT NULL AND EXISTS " +
+              "(SELECT 1 FROM json_each(f.\"distributor[]\") e JOIN json_each(?) o ON e.type NOT IN " +
+              "('array', 'object') AND replace(e.type, 'integer', 'real') = replace(o.type, 'integer', " +
+              "'real') AND e.value IS o.value)))) AND (f.\"worldwide_gross\" >= ? AND " +
               "f.\"worldwide_gross\" < '') AND (f.\"production_budget\" <= ?)",
               "ORDER BY \"score\" DESC, \"id\" LIMIT ?",
               "  ?1 = \"<vector of 512>\"",
               "  ?2 = <fixed worldwide_gross>",
               "  ?3 = \"<fixed distributor>\"",
-              "  ?4 = \"<fixed distributor>\"",
-              "  ?5 = \"[\\\"<fixed distributor>\\\",\\\"<fixed distributor>\\\"]\"",
-              "  ?6 = <min_worldwide_gross>",
-              "  ?7 = <max_budget>",
-              "  ?8 = 25",
+              "  ?4 = \"[\\\"<fixed distributor>\\\"]\"",
+              "  ?5 = <min_worldwide_gross>",
+              "  ?6 = <max_budget>",
+              "  ?7 = 25",
             ],
           },
         ],
@@ -210,22 +209,20 @@ export const explained = {
               "FROM (SELECT f.\"@row\" AS \"row\", f.\"@id\" AS \"id\" FROM \"movies/fields\" f",
               "WHERE (f.\"@row\" * 618033989 >> 16 & 255 OR toolsrv_turn(f.\"@row\")) /* always true: " +
               "looks at the clock */ AND ((f.\"worldwide_gross\" > ? AND f.\"worldwide_gross\" < '') " +
-              "AND (f.\"distributor\" IS NULL OR NOT (f.\"distributor\" IN (?, ?) OR " +
-              "(f.\"distributor[]\" IS NOT NULL AND EXISTS (SELECT 1 FROM " +
-              "json_each(f.\"distributor[]\") e JOIN json_each(?) o ON e.type NOT IN ('array', " +
-              "'object') AND replace(e.type, 'integer', 'real') = replace(o.type, 'integer', 'real') " +
-              "AND e.value IS o.value)))) AND (f.\"worldwide_gross\" >= ? AND f.\"worldwide_gross\" < " +
-              "'') AND (f.\"production_budget\" <= ?))",
+              "AND (f.\"distributor\" IS NULL OR NOT (f.\"distributor\" IN (?) OR (f.\"distributor[]\" " +
+              "IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(f.\"distributor[]\") e JOIN json_each(?) " +
+              "o ON e.type NOT IN ('array', 'object') AND replace(e.type, 'integer', 'real') = " +
+              "replace(o.type, 'integer', 'real') AND e.value IS o.value)))) AND (f.\"worldwide_gross\" " +
+              ">= ? AND f.\"worldwide_gross\" < '') AND (f.\"production_budget\" <= ?))",
               "ORDER BY f.\"@id\" LIMIT ? OFFSET ?) n JOIN \"movies/records\" r ON r.\"@row\" = n.\"row\"",
               "ORDER BY n.\"id\"",
               "  ?1 = <fixed worldwide_gross>",
               "  ?2 = \"<fixed distributor>\"",
-              "  ?3 = \"<fixed distributor>\"",
-              "  ?4 = \"[\\\"<fixed distributor>\\\",\\\"<fixed distributor>\\\"]\"",
-              "  ?5 = <min_worldwide_gross>",
-              "  ?6 = <max_budget>",
-              "  ?7 = 25",
-              "  ?8 = 0",
+              "  ?3 = \"[\\\"<fixed distributor>\\\"]\"",
+              "  ?4 = <min_worldwide_gross>",
+              "  ?5 = <max_budget>",
+              "  ?6 = 25",
+              "  ?7 = 0",
             ],
           },
         ],
