@@ -11,21 +11,6 @@ async function fill(trace: RunningTrace): Promise<void> {
   for (const run of [supportRun("ok-1", NOW - 3 * 3_600_000), workersRun("crawl-1", NOW - 500_000), supportRun("bad-1", NOW - 60_000, "fails")]) await trace.ingest(run);
 }
 
-test("the topology draws servers around their tools, and a node leads to its steps by keys", () => withPages({}, async (trace) => {
-  await fill(trace);
-  await trace.settle();
-  const watched = await openPage(`${trace.url}/ui/#/topology`);
-  const { page } = watched;
-  await page.locator(".server-group", { hasText: "logistics" }).waitFor();
-  const node = page.getByRole("button", { name: /carrier_status/ });
-  await node.focus();
-  await page.keyboard.press("Enter");
-  assert.match(await page.locator(".inspector").innerText(), /carrier_status[^]*Called by[^]*support_agent/);
-  await page.getByRole("button", { name: "Steps of this node" }).click();
-  await page.locator(".hit-row", { hasText: "carrier_status" }).first().waitFor();
-  await finish(watched);
-}));
-
 test("an edge shows its number, failures and percentiles, and leads to the runs behind it", () => withPages({}, async (trace) => {
   await fill(trace);
   const watched = await openPage(`${trace.url}/ui/#/topology`);

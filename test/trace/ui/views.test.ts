@@ -208,6 +208,21 @@ test("two runs are compared by sums, texts and calls, and one key compares with 
   await finish(watched);
 }));
 
+test("the topology draws servers around their tools, and a node leads to its steps by keys", () => withPages({}, async (trace) => {
+  await fillSample(trace, NOW);
+  await trace.settle();
+  const watched = await openPage(`${trace.url}/ui/#/topology`);
+  const { page } = watched;
+  await page.locator(".server-group", { hasText: "logistics" }).waitFor();
+  const node = page.getByRole("button", { name: /carrier_status/ });
+  await node.focus();
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator(".inspector").innerText(), /carrier_status[^]*Called by[^]*support_agent/);
+  await page.getByRole("button", { name: "Steps of this node" }).click();
+  await page.locator(".hit-row", { hasText: "carrier_status" }).first().waitFor();
+  await finish(watched);
+}));
+
 test("sessions are threads, tools are by server, stats are drawn", () => withPages({}, async (trace) => {
   await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/#/sessions`);
