@@ -4,22 +4,9 @@
  * call, more than the call; the bytes are the same (test/observe/otlp.test.ts).
  * @see https://github.com/open-telemetry/opentelemetry-proto
  */
-import { randomFillSync } from "node:crypto";
-import type { Resource } from "@opentelemetry/resources";
 import { ProtobufWriter } from "../../base/protobuf-writer.js";
 import { type Attributes, SCHEMA_URL } from "./names.js";
 import type { Span } from "./span.js";
-
-/** What a request says of the process that sends it. */
-export interface SpanOrigin {
-  readonly resource: Pick<Resource, "attributes" | "schemaUrl">;
-  /** Version of toolsrv. */
-  readonly version: string;
-}
-
-const TRACE_ID_BYTES = 16;
-const SPAN_ID_BYTES = 8;
-const RANDOM_BYTES = 4096;
 
 /** Flags of a span: sampled, and that the next one says whether the parent is remote. */
 const FLAGS = 0x101;
@@ -34,15 +21,13 @@ export class OtlpSpans {
   private readonly spans = new ProtobufWriter(512 * 1024);
   private readonly written = new WeakMap<Readonly<Attributes>, Buffer>();
   private readonly names = new Map<string, Buffer>();
-  private readonly random = Buffer.alloc(RANDOM_BYTES);
-  private randomAt = RANDOM_BYTES;
 
   add(span: Span): void {
     const { spans } = this;
     this.count += 1;
     const start = spans.begin(2);
-    this.id(1, span.traceId, TRACE_ID_BYTES);
-    this.id(2, span.spanId, SPAN_ID_BYTES);
+    spans.hex(1, span.traceId);
+    spans.hex(2, span.spanId);
     if (span.parentId !== null) spans.hex(4, span.parentId);
     spans.text(5, span.name);
     // Protobuf has a value for an unknown kind, the API has not.
@@ -56,12 +41,12 @@ export class OtlpSpans {
   }
 
   /** The request with all spans since the last one: the spans, which are copied once, and what is around them. */
-  take({ resource, version }: SpanOrigin): Buffer {
+  take({ resource, scope: { name, version } }: SpanOrigin): Buffer {
     const writer = new ProtobufWriter();
     addResource(writer, resource);
     const before = writer.take();
     const scope = writer.begin(1);
-    writer.text(1, "toolsrv");
+    writer.text(1, name);
     writer.text(2, version);
     writer.finish(scope);
     const first = writer.take();
@@ -87,20 +72,6 @@ export class OtlpSpans {
     spans.integer(3, code === null ? STATUS.unset : STATUS.error);
     spans.finish(status);
     spans.fixed32(16, isRemote ? FLAGS | REMOTE : FLAGS);
-  }
-
-  private id(field: number, digits: string | null, length: number): void {
-    const { spans } = this;
-    if (digits !== null) return spans.hex(field, digits);
-    if (this.randomAt + length > RANDOM_BYTES) {
-      randomFillSync(this.random);
-      this.randomAt = 0;
-    }
-    const from = this.randomAt;
-    this.randomAt += length;
-    const start = spans.begin(field);
-    spans.part(this.random, from, length);
-    spans.finish(start);
   }
 
   /** Attributes of one span. Their names are few, and are written once. */

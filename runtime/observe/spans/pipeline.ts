@@ -1,9 +1,11 @@
 /**
- * Ended spans on their way out, in batches and by a bounded queue. A collector that is away, slow or wrong costs spans,
- * which are counted and reported once for each outage; it never costs a call.
+ * Ended spans on their way out: a bounded queue before the official batch processor. A collector that is away, slow or
+ * wrong costs spans, which are counted and reported once for each outage; it never costs a call.
  */
+import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../log.js";
-import { createSpanExporter, type ExporterParts, type SpanExporter } from "./exporters.js";
+import { EndedSpan, type SpanOrigin } from "./ended-span.js";
+import { type ExporterParts, type ExportResult, loadExporter, type SpanExporter } from "./exporters.js";
 import type { SpanSink } from "./recorder.js";
 import type { Span } from "./span.js";
 
@@ -29,71 +31,78 @@ export interface SpanPipelineOptions extends ExporterParts {
 export class SpanPipeline implements SpanSink {
   /** Spans that nobody will receive. */
   dropped = 0;
-  /** Spans that were sent and have no answer yet. */
-  private inFlight = 0;
+  /** Spans that have not arrived, those on their way among them. */
+  private waiting = 0;
   private lostAt = 0;
   /** Of `dropped`, those of the outage that lasts; `null` when there is none. */
   private outage: number | null = null;
-  private readonly exporter: SpanExporter;
-  private isReady = false;
+  /** `null` until the packages are loaded. */
+  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin } | null = null;
+  /** Spans that ended before. */
+  private early: Span[] = [];
   private closed = false;
-  private timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly options: SpanPipelineOptions) {
-    this.exporter = createSpanExporter(options);
-  }
+  constructor(private readonly options: SpanPipelineOptions) {}
 
   /** Loads the packages; spans that end before wait for them. @throws PackageError */
   async start(): Promise<void> {
-    await this.exporter.load();
-    this.isReady = true;
-    if (!this.closed) this.sendIfFull();
+    const { exporter, origin, BatchSpanProcessor } = await loadExporter(this.options);
+    // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
+    const processor = new BatchSpanProcessor(this.counting(exporter) as object as ConstructorParameters<typeof BatchSpanProcessor>[0], { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
+    this.loaded = { processor, origin };
+    for (const span of this.early) processor.onEnd(new EndedSpan(span, origin));
+    this.early = [];
   }
 
   add(spans: readonly Span[]): void {
-    const { exporter } = this;
-    if (this.closed || this.inFlight + exporter.count + spans.length > MAX_WAITING) {
+    if (this.closed || this.waiting + spans.length > MAX_WAITING) {
       this.lose(spans.length, "more spans end than the collector takes");
       return;
     }
-    for (const span of spans) exporter.add(span);
-    this.sendIfFull();
+    this.waiting += spans.length;
+    if (this.loaded === null) {
+      this.early.push(...spans);
+      return;
+    }
+    const { processor, origin } = this.loaded;
+    for (const span of spans) processor.onEnd(new EndedSpan(span, origin));
   }
 
   /** Sends what waits, for a bounded time; the rest is dropped. */
   async close(): Promise<void> {
     this.closed = true;
-    if (this.isReady) this.send();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.closeMs ?? CLOSE_MS)));
-    await Promise.race([this.exporter.close().catch(() => undefined), late]);
+    const flushed = this.loaded?.processor.shutdown().catch(() => undefined) ?? Promise.resolve();
+    await Promise.race([flushed, late]);
     clearTimeout(timer);
-    const left = this.inFlight + this.exporter.count;
-    this.inFlight = 0;
+    const left = this.waiting;
+    this.waiting = 0;
     if (left > 0) this.lose(left, "the collector did not take them before the server ended");
     if (this.dropped > 0) this.options.log.warn("spans were dropped", { service: this.options.serviceName, dropped: this.dropped });
   }
 
-  private sendIfFull(): void {
-    if (!this.isReady) return;
-    if (this.exporter.count >= BATCH) this.send();
-    // Spans that wait do not keep a process alive; closing sends them.
-    else this.timer ??= setTimeout(() => this.send(), DELAY_MS).unref();
-  }
-
-  private send(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
-    const { count } = this.exporter;
-    if (count === 0) return;
-    this.inFlight += count;
-    this.exporter.send((error) => {
-      // After close() everything left has been counted.
-      if (this.inFlight === 0) return;
-      this.inFlight -= count;
-      if (error === null) this.delivered();
-      else this.lose(count, causeOf(error));
-    });
+  private counting(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans, done) => {
+        const { length } = spans;
+        const finish = (result: ExportResult): void => {
+          // After close() everything left has been counted.
+          if (this.waiting > 0) {
+            this.waiting -= length;
+            if (result.code === 0) this.delivered();
+            else this.lose(length, causeOf(result.error));
+          }
+          done(result);
+        };
+        try {
+          exporter.export(spans, finish);
+        } catch (error) {
+          finish({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
+        }
+      },
+      shutdown: () => exporter.shutdown(),
+    };
   }
 
   private lose(count: number, cause: string): void {
@@ -114,7 +123,8 @@ export class SpanPipeline implements SpanSink {
 }
 
 /** Status or system error, never what the collector answered. */
-function causeOf(error: Error): string {
+function causeOf(error: Error | undefined): string {
+  if (error === undefined) return "the exporter failed";
   const code = "code" in error && (typeof error.code === "string" || typeof error.code === "number") ? ` (${error.code})` : "";
   const text = error.message === "" && error instanceof AggregateError ? error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(", ") : error.message;
   return `${text === "" ? error.name : text}${code}`;
