@@ -118,9 +118,11 @@ function split(rounds: readonly Cores[], services: number): readonly string[] {
   const kinds = [...new Set(rounds.flatMap(({ cpuMs }) => [...cpuMs.keys()]))];
   const costs = kinds.map((kind) => ({ kind, ms: median(({ cpuMs }) => cpuMs.get(kind) ?? 0) / batches })).filter(({ ms }) => ms >= 0.05).sort((a, b) => b.ms - a.ms);
   const all = median(({ cpuMs }) => sum(cpuMs.values())) / batches;
+  const threads = Array.from({ length: 4 * services }, (_, index) => (median(({ threadsMs }) => threadsMs.get("service, other threads")?.[index] ?? 0) / batches).toFixed(1));
   const cores = (value: (cores: Cores) => number): string => median((each) => value(each) / each.seconds / 1000).toFixed(2);
   const lines = [
     `CPU of ${BATCH} events ${all.toFixed(1)} ms, so ${CORES} cores take at most ${rounded((1000 * CORES * BATCH) / all)} events/s: ${costs.map(({ kind, ms }) => `${kind} ${ms.toFixed(1)}`).join(" · ")}`,
+    `the busiest threads of ${services === 1 ? "the service" : "the services"}, beside main threads, take ${threads.join(", ")} ms of that`,
     `of ${CORES} cores this used ${cores(({ cpuMs }) => sum(cpuMs.values()))}, everything else on the machine ${cores(({ othersMs }) => othersMs)}, nobody ${cores(({ idleMs }) => idleMs)}`,
   ];
   const held = median(({ activityMs }) => sum(HOLDING.map((name) => activityMs.get(name) ?? 0))) / batches;

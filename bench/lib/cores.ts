@@ -13,6 +13,8 @@ export interface Cores {
   readonly seconds: number;
   /** Milliseconds on a core, by kind of thread or process. */
   readonly cpuMs: ReadonlyMap<string, number>;
+  /** The same of each thread or process of a kind, the busiest first. */
+  readonly threadsMs: ReadonlyMap<string, readonly number[]>;
   /** Milliseconds on a core of the kernel and of everybody else on this machine. */
   readonly othersMs: number;
   /** Milliseconds in which a core had nothing to do, all cores together. */
@@ -66,9 +68,9 @@ export async function withCores<T>(observed: Observed, work: () => Promise<T>): 
     const after = machineTicks();
     state.ended = true;
     await sampling;
-    const { cpuMs, activityMs } = sampler.sums(seconds);
-    const known = [...cpuMs.values()].reduce((sum, ms) => sum + ms, 0);
-    return { result, cores: { seconds, cpuMs, activityMs, othersMs: Math.max(0, (after.busy - before.busy) * TICK_MS - known), idleMs: (after.idle - before.idle) * TICK_MS } };
+    const sums = sampler.sums(seconds);
+    const known = [...sums.cpuMs.values()].reduce((sum, ms) => sum + ms, 0);
+    return { result, cores: { seconds, ...sums, othersMs: Math.max(0, (after.busy - before.busy) * TICK_MS - known), idleMs: (after.idle - before.idle) * TICK_MS } };
   } finally {
     state.ended = true;
   }
@@ -93,11 +95,16 @@ class Sampler {
     this.#rounds += 1;
   }
 
-  sums(seconds: number): Pick<Cores, "cpuMs" | "activityMs"> {
+  sums(seconds: number): Pick<Cores, "cpuMs" | "threadsMs" | "activityMs"> {
     const cpuMs = new Map<string, number>();
-    for (const { kind, first, last } of this.#clocks.values()) cpuMs.set(kind, (cpuMs.get(kind) ?? 0) + (last - first) * TICK_MS);
+    const threadsMs = new Map<string, number[]>();
+    for (const { kind, first, last } of this.#clocks.values()) {
+      const ms = (last - first) * TICK_MS;
+      cpuMs.set(kind, (cpuMs.get(kind) ?? 0) + ms);
+      threadsMs.set(kind, [...(threadsMs.get(kind) ?? []), ms].sort((a, b) => b - a));
+    }
     const each = (1000 * seconds) / Math.max(1, this.#rounds);
-    return { cpuMs, activityMs: new Map([...this.#samples].map(([name, count]) => [name, count * each])) };
+    return { cpuMs, threadsMs, activityMs: new Map([...this.#samples].map(([name, count]) => [name, count * each])) };
   }
 
   #see(path: string, kind: string): void {
