@@ -16,6 +16,8 @@ const EVENTS = 40_000;
 /** CPU time is printed for so many events. */
 const BATCH = 500;
 const CORES = cpus().length;
+/** Share of the cores that others may use while rates and waits are those of the program. */
+const MAX_OTHERS = 0.1;
 /** What a connection that holds the lock may do: a transaction locks the head first. */
 const HOLDING = ["works", "waits for the disk", "waits inside the server", "waits for its client in a transaction"] as const;
 
@@ -126,10 +128,12 @@ function split(rounds: readonly Cores[], services: number): readonly string[] {
     `of ${CORES} cores this used ${cores(({ cpuMs }) => sum(cpuMs.values()))}, everything else on the machine ${cores(({ othersMs }) => othersMs)}, nobody ${cores(({ idleMs }) => idleMs)}`,
   ];
   const held = median(({ activityMs }) => sum(HOLDING.map((name) => activityMs.get(name) ?? 0))) / batches;
+  const busy = median(({ othersMs, seconds }) => othersMs / seconds / 1000 / CORES) > MAX_OTHERS;
+  if (busy) lines.push("others kept the cores busy: of this, only CPU times say something of the program");
   if (held === 0) return lines;
   const waited = median(({ activityMs, seconds }) => (activityMs.get("waits for a lock") ?? 0) / seconds / 1000 / services);
   const parts = HOLDING.map((name) => `${name} ${(median(({ activityMs }) => activityMs.get(name) ?? 0) / batches).toFixed(1)}`).join(" · ");
-  return [...lines, `the lock is held ${held.toFixed(1)} ms for ${BATCH} events, so any number of services takes at most ${rounded((1000 * BATCH) / held)} events/s (the writer ${parts}); a service waits for it ${Math.round(100 * waited)} % of the time`];
+  return [...lines, `the lock is held ${held.toFixed(1)} ms for ${BATCH} events${busy ? " " : `, so any number of services takes at most ${rounded((1000 * BATCH) / held)} events/s `}(the writer ${parts}); a service waits for it ${Math.round(100 * waited)} % of the time`];
 }
 
 function sum(values: Iterable<number>): number {
