@@ -10,7 +10,7 @@ SHELL := /bin/bash
 QUICKSTART := specs/examples/quickstart/tools.yaml
 UI := dist/runtime/trace-ui/static
 # Suites with targets of their own, left out of `make test`.
-BROWSER := trace/ui/browser trace/ui/views trace/ui/serve auth/oauth/login-page
+BROWSER := trace/ui/browser trace/ui/views trace/ui/serve trace/ui/docs auth/oauth/login-page
 # Bounds processor time, so nothing runs beside it.
 TIMED := fuzz/limits
 SLOW := trace/serve trace/emit trace/api-changes drafts/killed trace/faults trace/crash trace/sink trace/export mcp/watch secrets/canary e2e/fence e2e/drafts e2e/catalog-life auth/oauth/process auth/oauth/clients isolation/ dev/dev twin/build cli/build-unchanged cli/build-python cli/skill emit/projects http/limits observe/pipeline

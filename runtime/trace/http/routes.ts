@@ -11,7 +11,7 @@ import type { Admit, HeaderList, HttpHead, HttpReply, HttpRequest, HttpRoute, Ht
 import { CLOSE, type FeedHub } from "../feed/hub.js";
 import { MAX_BODY_BYTES } from "../ingest/body.js";
 import { type AnyAnswer, type AnyHandler, detail, type Handlers, sendAnswer } from "./answer.js";
-import { DOCS_CSS, DOCS_JS } from "./docs.js";
+import { DOCS_CSS, DOCS_JS } from "./docs-assets.js";
 import { queryValues, validateParams } from "./params.js";
 import { PAGE_POLICY, type StaticFiles } from "./static.js";
 
