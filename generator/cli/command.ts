@@ -9,6 +9,18 @@ import type { Flag } from "../../runtime/config/flags.js";
 export interface OptionSpec extends Flag {
   /** Must be given; only for an option with a value. */
   readonly required?: true;
+  /** The commands of a command that take it; absent for all of them. */
+  readonly of?: readonly string[];
+}
+
+/** One of the commands that a command has, such as `toolsrv trace show`. */
+export interface SubCommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly args: readonly ArgSpec[];
+  readonly examples?: readonly string[];
+  /** It takes what `serve` takes as well. */
+  readonly serves?: true;
 }
 
 export interface ArgSpec {
@@ -25,6 +37,10 @@ export interface CommandSpec {
   readonly args: readonly ArgSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples?: readonly string[];
+  /** The first argument is one of these. */
+  readonly commands?: readonly SubCommandSpec[];
+  /** It has more options than an error should be followed by: they are listed by --help alone. */
+  readonly brief?: true;
   /** Ends by itself when `io.signal` aborts (it drains or sums up); any other command is ended at once. */
   readonly graceful?: true;
   /** Its purpose is more than its output, so it finishes when nobody can read that; any other command is ended. */

@@ -5,7 +5,7 @@
  */
 import { SERVE_FLAGS, TWIN_FLAGS } from "../../runtime/config/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
-import { TRACE_OPTIONS } from "./trace-options.js";
+import { TRACE_COMMANDS, TRACE_OPTIONS } from "./trace-options.js";
 
 const ENV_FILE: OptionSpec = { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
@@ -335,10 +335,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "trace",
-    summary: "Record and look at what agents did: serve, demo, runs, show, watch, diff, stats, export, import, gc, doctor, view",
+    summary: "Record and look at what agents did",
     args: [{ name: "COMMAND", required: true }, { name: "WORD", required: false, many: true }],
     options: TRACE_OPTIONS,
-    examples: ["toolsrv trace serve", "toolsrv trace demo", "toolsrv trace show RUN_ID", "toolsrv trace export --all > traces.jsonl"],
+    commands: TRACE_COMMANDS,
     graceful: true,
     load: () => import("./commands/trace.js"),
   },

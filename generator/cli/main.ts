@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], io: Io, commands: readonly Co
       io.stderr.write(usageProblem(words.spec, words.message, io.stderr.columns));
       return EXIT.USAGE;
     case "run":
-      return runCommand(words.spec, parse(words.words, commands), io, words.debug);
+      return runCommand(words.spec, words.shown, parse(words.words, commands), io, words.debug);
   }
 }
 
@@ -54,7 +54,7 @@ function withOutput(code: number, { outputFailed, stdout, stderr }: Io): number 
   return code === EXIT.OK || code === EXIT.FINDINGS ? EXIT.USAGE : code;
 }
 
-async function runCommand(spec: CommandSpec, invocation: Invocation, io: Io, debug: boolean): Promise<number> {
+async function runCommand(spec: CommandSpec, shown: CommandSpec, invocation: Invocation, io: Io, debug: boolean): Promise<number> {
   const stopped = new AbortController();
   const endings = [
     ...(spec.graceful === true ? [] : [onAbort(io.signal, () => interruptedCode(io.signal.reason), stopped.signal)]),
@@ -65,7 +65,7 @@ async function runCommand(spec: CommandSpec, invocation: Invocation, io: Io, deb
     return await Promise.race([module.run(invocation, io), ...endings]);
   } catch (error) {
     if (error instanceof UsageError) {
-      io.stderr.write(usageProblem(spec, error.message, io.stderr.columns));
+      io.stderr.write(usageProblem(shown, error.message, io.stderr.columns));
       return EXIT.USAGE;
     }
     if (io.signal.aborted && isAbort(error)) return interruptedCode(io.signal.reason);

@@ -29,15 +29,10 @@ export function programHelp(commands: readonly CommandSpec[], columns: number): 
 /** `toolsrv COMMAND --help`. */
 export function commandHelp(spec: CommandSpec, columns: number): string {
   const options = [...spec.options, ...GLOBAL_OPTIONS];
-  const lines = [
-    wrap(`${spec.summary}.`, columns, ""),
-    "",
-    synopsis(spec, columns),
-    "",
-    "Options:",
-    twoColumns(options.map((option) => [optionLabel(option), optionHelp(option)]), columns),
-    "",
-  ];
+  const listed = spec.commands === undefined
+    ? ["Options:", twoColumns(options.map((option) => [optionLabel(option), optionHelp(option)]), columns)]
+    : ["Commands:", twoColumns(spec.commands.map(({ name, summary }) => [name, summary]), columns), "", `toolsrv ${spec.name} COMMAND --help shows one command with its options.`];
+  const lines = [wrap(`${spec.summary}.`, columns, ""), "", synopsis(spec, columns), "", ...listed, ""];
   if (spec.examples !== undefined) lines.push("Examples:", ...spec.examples.map((example) => `  ${example}`), "");
   return lines.join("\n");
 }
@@ -45,15 +40,20 @@ export function commandHelp(spec: CommandSpec, columns: number): string {
 /** One line that says what is wrong, then the usage; for exit code 2. */
 export function usageProblem(spec: CommandSpec | null, message: string, columns: number): string {
   if (spec === null) return `toolsrv: ${message}\nUsage: toolsrv COMMAND [ARGS]   (toolsrv --help lists the commands)\n`;
-  return `toolsrv ${spec.name}: ${message}\n${synopsis(spec, columns)}\n`;
+  const more = isBrief(spec) ? `(toolsrv ${spec.name} --help lists the ${spec.commands === undefined ? "options" : "commands"})\n` : "";
+  return `toolsrv ${spec.name}: ${message}\n${synopsis(spec, columns)}\n${more}`;
 }
 
 /** `Usage: toolsrv load TOOLS.yaml FILE [--id FIELD] …`, wrapped under the arguments. */
 export function synopsis(spec: CommandSpec, columns: number): string {
   const start = `Usage: toolsrv ${spec.name}`;
   const flag = (option: OptionSpec): string => (option.required === true ? optionLabel(option) : `[${optionLabel(option)}]`);
-  const words = [...spec.args.map(argLabel), ...spec.options.map(flag)];
+  const words = [...spec.args.map(argLabel), ...(isBrief(spec) ? ["[OPTIONS]"] : spec.options.map(flag))];
   return wrapWords([start, ...words], columns, " ".repeat(start.length + 1));
+}
+
+function isBrief({ brief, commands }: CommandSpec): boolean {
+  return brief === true || commands !== undefined;
 }
 
 function argLabel(arg: ArgSpec): string {
@@ -62,6 +62,10 @@ function argLabel(arg: ArgSpec): string {
 }
 
 function optionLabel(option: OptionSpec): string {
+  return `${option.short === undefined ? "" : `-${option.short}, `}${longLabel(option)}`;
+}
+
+function longLabel(option: OptionSpec): string {
   if (option.value !== undefined) return option.optional === undefined ? `--${option.name} ${option.value}` : `--${option.name} [${option.value}]`;
   return option.default === true ? `--[no-]${option.name}` : `--${option.name}`;
 }

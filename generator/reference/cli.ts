@@ -13,17 +13,22 @@ const EXIT_WORDS: { readonly [name: string]: string } = {
   LIVE: "a store or a call failed, or a server was refused", BUG: "a defect of toolsrv itself",
 };
 
-function section({ name, summary, args, options, examples }: CommandSpec): string {
+function section({ name, summary, args, options, commands, examples }: CommandSpec): string {
   const words = args.map((arg) => `${arg.required ? arg.name : `[${arg.name}]`}${arg.many === true ? " …" : ""}`);
   const usage = ["toolsrv", name, ...words, ...(options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
   return [
     `\n## ${name}\n\n${summary}.\n\n\`\`\`sh\n${usage}\n\`\`\`\n`,
-    options.length === 0 ? "" : `\n${table(["option", "meaning"], options.map((option) => [`\`${flag(option)}\``, cell(option.help)]))}`,
+    commands === undefined ? "" : `\n${table(["command", "what it does"], commands.map((command) => [`\`${[command.name, ...command.args.map((arg) => (arg.required ? arg.name : `[${arg.name}]`))].join(" ").replaceAll("|", "\\|")}\``, cell(command.summary)]))}`,
+    options.length === 0 ? "" : `\n${table(["option", "meaning"], options.map((option) => [`\`${flag(option)}\``, cell(`${option.of === undefined ? "" : `${option.of.join(", ")}: `}${option.help}`)]))}`,
     examples === undefined ? "" : `\n\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`,
   ].join("");
 }
 
-function flag({ name, value, optional, default: fallback }: OptionSpec): string {
+function flag(option: OptionSpec): string {
+  return `${option.short === undefined ? "" : `-${option.short}, `}${longFlag(option)}`;
+}
+
+function longFlag({ name, value, optional, default: fallback }: OptionSpec): string {
   if (value === undefined) return fallback === true ? `--no-${name}` : `--${name}`;
   return `--${name} ${optional === undefined ? value : `[${value}]`}`.replaceAll("|", "\\|");
 }

@@ -15,7 +15,8 @@ import { EXIT } from "../cli/exit.js";
 import { demoEvents } from "./demo.js";
 import { collect, examine, limitsOf, previewCollect, printStats } from "./maintain.js";
 import { type CommandReader, nameOfPlace, type Place, placeFor, redactorFor, TraceCommandError, withReader, withWriter } from "./open.js";
-import { diffRuns, runList, showRun, watchRun } from "./show.js";
+import { diffRuns } from "./diff.js";
+import { runList, showRun, watchRun } from "./show.js";
 import { exportRuns, importFrom } from "./transfer.js";
 
 const reading = async (invocation: Invocation, io: Io, command: (reader: CommandReader, invocation: Invocation, io: Io) => Promise<number>): Promise<number> =>
@@ -23,30 +24,28 @@ const reading = async (invocation: Invocation, io: Io, command: (reader: Command
 
 type Command = (invocation: Invocation, io: Io) => Promise<number>;
 
-/** Subcommands, with how many words follow: at least and at most. */
-const COMMANDS: { readonly [name: string]: { readonly run: Command; readonly words: readonly [min: number, max: number]; readonly what: string } } = {
-  serve: { words: [0, 0], what: "", run: serve },
-  demo: { words: [0, 0], what: "", run: demo },
-  runs: { words: [0, 0], what: "", run: (invocation, io) => reading(invocation, io, runList) },
-  show: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => reading(invocation, io, showRun) },
-  watch: { words: [1, 1], what: "RUN_ID", run: (invocation, io) => reading(invocation, io, watchRun) },
-  diff: { words: [2, 2], what: "RUN_A RUN_B", run: (invocation, io) => reading(invocation, io, diffRuns) },
-  stats: { words: [0, 0], what: "", run: (invocation, io) => reading(invocation, io, printStats) },
-  export: { words: [0, 1], what: "[RUN_ID]", run: (invocation, io) => reading(invocation, io, exportRuns) },
-  import: { words: [0, 1], what: "[FILE|DIRECTORY]", run: importCommand },
-  gc: { words: [0, 0], what: "", run: collectCommand },
-  doctor: { words: [0, 0], what: "", run: (invocation, io) => placeFor(invocation, io).then((place) => examine(place, io)) },
-  view: { words: [1, 1], what: "FILE", run: view },
+/** By name; the table of the command line (generator/cli/trace-options.ts) says which words follow. */
+const COMMANDS: { readonly [name: string]: Command } = {
+  serve,
+  demo,
+  runs: (invocation, io) => reading(invocation, io, runList),
+  show: (invocation, io) => reading(invocation, io, showRun),
+  watch: (invocation, io) => reading(invocation, io, watchRun),
+  diff: (invocation, io) => reading(invocation, io, diffRuns),
+  stats: (invocation, io) => reading(invocation, io, printStats),
+  export: (invocation, io) => reading(invocation, io, exportRuns),
+  import: importCommand,
+  gc: collectCommand,
+  doctor: (invocation, io) => placeFor(invocation, io).then((place) => examine(place, io)),
+  view,
 };
 
 export async function runTraceCommand(invocation: Invocation, io: Io): Promise<number> {
-  const [name = "", ...words] = invocation.args;
+  const [name = ""] = invocation.args;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`trace takes ${Object.keys(COMMANDS).join(", ")}, not '${name}'`);
-  const [min, max] = command.words;
-  if (words.length < min || words.length > max) throw new UsageError(`trace ${name} takes ${command.what === "" ? "no words" : command.what}`);
   try {
-    return await command.run(invocation, io);
+    return await command(invocation, io);
   } catch (error) {
     if (!(error instanceof TraceCommandError) && !(error instanceof Error && error.name === "StoreOpenError")) throw error;
     io.stderr.write(`toolsrv trace: ${error.message}\n`);
@@ -74,6 +73,8 @@ async function importCommand(invocation: Invocation, io: Io): Promise<number> {
   const place = await placeFor(invocation, io);
   const redactor = redactorFor(invocation, io);
   const counts = await withWriter(place, io, (writer) => importFrom(writer, source, redactor, io));
+  // What was there before is skipped as well, and is no mistake.
+  if (counts.unreadable > 0 && counts.runs + counts.events + counts.skipped === counts.unreadable) throw new TraceCommandError(`${given ?? "standard input"} is no export: nothing in it is a run or an event that can be read`);
   io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${nameOfPlace(place)}\n`);
   return EXIT.OK;
 }

@@ -7,6 +7,7 @@ import { readInstance } from "../../runtime/trace/service.js";
 import { settingsOf } from "../../runtime/serve/trace.js";
 import { createRedactor, type Detector, type Redactor } from "../../runtime/trace/ingest/redact.js";
 import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError, type SettingName, type Settings } from "../../runtime/trace/settings.js";
+import type { components } from "../../runtime/trace/api.types.gen.js";
 import type { Incoming, Run, RunExtended } from "../../runtime/trace/model.js";
 import type { DatabaseOptions } from "../../runtime/trace/store/postgres/driver.js";
 import type { OpenDatabase } from "../../runtime/trace/store/postgres/command.js";
@@ -95,6 +96,11 @@ export class CommandReader {
 
   async run(runId: string): Promise<RunExtended | null> {
     return JSON.parse((await this.reader.run(runId, true)) ?? "null") as RunExtended | null;
+  }
+
+  /** `null` when one of the runs is not there. */
+  async compare(a: string, b: string): Promise<components["schemas"]["Comparison"] | null> {
+    return JSON.parse((await this.reader.compare(a, b)) ?? "null") as components["schemas"]["Comparison"] | null;
   }
 
   stats(): Promise<StoreStats> {

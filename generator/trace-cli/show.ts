@@ -2,6 +2,7 @@
 import type { RunExtended, StepExtended } from "../../runtime/trace/model.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
+import { duration, fit, visible } from "./format.js";
 import { type CommandReader, TraceCommandError } from "./open.js";
 
 const GLYPHS: readonly (readonly [RegExp, string])[] = [[/^tool/, "▭"], [/^(llm|chat_model)/, "◯"], [/^retriever/, "⌭"], [/^run_/, "•"], [/^retry/, "↻"], [/^agent/, "⬡"]];
@@ -61,7 +62,7 @@ export function wholeNumber(value: string | boolean, flag: string, min: number, 
 function runBlock(run: RunExtended, io: Io): string {
   const color = io.env["NO_COLOR"] === undefined;
   const { columns } = io.stdout;
-  const facts = `${(run.duration_ms === null ? "…" : `${run.duration_ms} ms`).padStart(9)}  ${sizeOf(run).padStart(11)}  ${run.started_at.slice(0, 19).replace("T", " ")}`;
+  const facts = `${(run.duration_ms === null ? "…" : duration(run.duration_ms)).padStart(9)}  ${sizeOf(run).padStart(11)}  ${run.started_at.slice(0, 19).replace("T", " ")}`;
   const room = Math.max(12, columns - facts.length - 4);
   const failed = run.status === "failed";
   const mark = failed ? "✗" : run.status === "running" ? "…" : "✓";
@@ -73,19 +74,8 @@ function runBlock(run: RunExtended, io: Io): string {
   return `${failed && color ? RED : ""}${mark} ${fit(name, room).padEnd(room)}${failed && color ? PLAIN : ""}  ${facts}\n  ${color ? DIM : ""}${under}${color ? PLAIN : ""}\n`;
 }
 
-/** What is recorded is somebody else's text: no control characters on the terminal, and one line. */
-function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ");
-}
-
-/** Cut to some columns; every character counts as one. */
-function fit(text: string, columns: number): string {
-  const characters = [...visible(text)];
-  return characters.length <= columns ? characters.join("") : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
-}
-
 function runLine(run: RunExtended): string {
-  const length = run.duration_ms === null ? "…" : `${run.duration_ms} ms`;
+  const length = run.duration_ms === null ? "…" : duration(run.duration_ms);
   const error = run.error_message === null ? "" : `  ✗ ${firstLine(run.error_message)}`;
   const tags = run.tags.length === 0 ? "" : `  [${visible(run.tags.join(", "))}]`;
   return `${run.run_id}  ${run.status.padEnd(9)}  ${run.started_at}  ${length.padStart(9)}  ${sizeOf(run).padStart(11)}  ${visible(run.name ?? "")}${tags}${error}`;
@@ -171,7 +161,7 @@ function isBelow(call: Call, parent: Call, byRun: ReadonlyMap<string, Call>): bo
 function callLine({ start, end }: Call, color: boolean, columns: number | null): string {
   const tokens = end?.token_input == null && end?.token_output == null ? "" : `  ↑${end.token_input ?? 0} ↓${end.token_output ?? 0}`;
   const server = start.mcp_server === null ? "" : `  mcp:${visible(start.mcp_server)}`;
-  const length = end === null ? "…" : end.duration_ms === null ? "" : `${end.duration_ms} ms`;
+  const length = end === null ? "…" : end.duration_ms === null ? "" : duration(end.duration_ms);
   const name = `${glyphOf(start)} ${nameOf(start)}`;
   const used = name.length + length.length + tokens.length + server.length + 6;
   const message = end?.error_message == null ? null : columns === null ? firstLine(end.error_message) : fit(firstLine(end.error_message), Math.max(20, columns - used));
@@ -192,7 +182,7 @@ export async function watchRun(reader: CommandReader, { args, options }: Invocat
     for await (const fields of reader.steps(runId, { sinceSeq: since })) {
       const step = fields as unknown as StepExtended;
       since = Math.max(since, step.seq);
-      io.stdout.write(`[${step.timestamp.slice(11, 19)}] ${glyphOf(step)} ${step.event_type} ${nameOf(step)}${step.error_message === null ? "" : `  ✗ ${firstLine(step.error_message)}`}\n`);
+      io.stdout.write(`[${step.timestamp.slice(11, 19)}] ${glyphOf(step)} ${step.event_type} ${nameOf(step)}${step.duration_ms === null ? "" : `  ${duration(step.duration_ms)}`}${step.error_message === null ? "" : `  ✗ ${firstLine(step.error_message)}`}\n`);
     }
     if (status !== "running" || options["once"] === true || io.signal.aborted) return EXIT.OK;
     await pause(seconds * 1000, io.signal);
@@ -204,24 +194,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
-}
-
-/** `trace diff`: what two runs have different. */
-export async function diffRuns(reader: CommandReader, { args }: Invocation, io: Io): Promise<number> {
-  const factsOf = async (runId: string) => {
-    const run = await requireRun(reader, runId);
-    const steps = await stepsOf(reader, runId);
-    const tools = steps.filter((step) => step.event_type === "tool_start").map((step) => String(step.tool_name));
-    const errors = steps.filter((step) => step.event_type.endsWith("_error")).length;
-    return {
-      status: run.status, calls: run.call_count ?? "unknown", events: run.total_steps, tok_in: run.total_tokens_input, tok_out: run.total_tokens_output, tool_calls: tools.length, tools: [...new Set(tools)].sort().join(", "), errors,
-    };
-  };
-  const left = await factsOf(args[1] ?? "");
-  const right = await factsOf(args[2] ?? "");
-  const width = Math.max(...Object.values(left).map((value) => String(value).length), 10);
-  for (const key of Object.keys(left) as (keyof typeof left)[]) {
-    io.stdout.write(`${left[key] === right[key] ? " " : "≠"} ${key.padEnd(10)}  ${String(left[key]).padEnd(width)}  ${String(right[key])}\n`);
-  }
-  return EXIT.OK;
 }

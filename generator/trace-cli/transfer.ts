@@ -20,6 +20,8 @@ import { type CommandReader, type CommandWriter, TraceCommandError } from "./ope
 type Fields = { readonly [name: string]: unknown };
 
 const BATCH = 500;
+/** Skipped lines that are named; the others are counted. */
+const MAX_REPORTED = 20;
 
 /** `trace export`: one JSON object a line, `_kind` first; payloads included, so that an import loses nothing. */
 export async function exportRuns(reader: CommandReader, { args, options }: Invocation, io: Io): Promise<number> {
@@ -73,6 +75,8 @@ export interface Imported {
   runs: number;
   events: number;
   skipped: number;
+  /** Those of the skipped ones that were not there before either. */
+  unreadable: number;
 }
 
 /** `trace import`: an export of this service or of the existing one, or that one's data directory. */
@@ -85,7 +89,7 @@ export async function importFrom(writer: CommandWriter, source: string | null, r
 }
 
 class Importer {
-  readonly counts: Imported = { runs: 0, events: 0, skipped: 0 };
+  readonly counts: Imported = { runs: 0, events: 0, skipped: 0, unreadable: 0 };
   readonly #runs = new Map<string, Fields>();
   #batch: Incoming[] = [];
   readonly #newId;
@@ -121,7 +125,9 @@ class Importer {
 
   skip(where: string, why: string): void {
     this.counts.skipped += 1;
-    this.io.stderr.write(`skipped ${where}: ${why}\n`);
+    this.counts.unreadable += 1;
+    // A long list would take what matters off the screen.
+    if (this.counts.unreadable <= MAX_REPORTED) this.io.stderr.write(`skipped ${where}: ${why}\n`);
   }
 
   async flush(): Promise<void> {

@@ -10,6 +10,8 @@ export interface Flag {
   readonly name: string;
   /** Another spelling of the name. */
   readonly alias?: string;
+  /** One letter: `-o`. */
+  readonly short?: string;
   /** Placeholder of the value; a flag without one is a switch, and `default: true` gives it a `--no-` form. */
   readonly value?: string;
   /** The value may be left out; says whether the argument after the flag is one. Then the flag's value is the empty text. */
@@ -72,7 +74,7 @@ export function readFlagWords(words: readonly string[], flags: readonly Flag[]):
 
 function findFlag(typed: string, flags: readonly Flag[]): { readonly flag: Flag; readonly negated: boolean } | null {
   for (const flag of flags) {
-    if (typed === `--${flag.name}` || (flag.alias !== undefined && typed === `--${flag.alias}`)) return { flag, negated: false };
+    if (typed === `--${flag.name}` || (flag.alias !== undefined && typed === `--${flag.alias}`) || (flag.short !== undefined && typed === `-${flag.short}`)) return { flag, negated: false };
     if ((flag.default === true || flag.setting === true) && flag.value === undefined && typed === `--no-${flag.name}`) return { flag, negated: true };
   }
   return null;

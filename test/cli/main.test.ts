@@ -153,14 +153,15 @@ test("help and version go to stdout, exit 0", async () => {
 });
 
 test("help of every command fits 80 columns and names each option that works", async () => {
-  for (const argv of [["--help"], ...COMMANDS.map((spec) => [spec.name, "--help"])]) {
+  for (const argv of [["--help"], ...COMMANDS.flatMap((spec) => [[spec.name, "--help"], ...(spec.commands ?? []).map(({ name }) => [spec.name, name, "--help"])])]) {
     const io = memoryIo();
     assert.equal(await run(argv, io), 0);
     for (const line of io.out().split("\n")) assert.ok([...line].length <= 80, `${argv.join(" ")}: ${line}`);
   }
   for (const spec of COMMANDS) {
     const io = memoryIo();
-    await run([spec.name, "--help"], io);
+    // A command with commands lists its options with each of those that take them.
+    for (const words of spec.commands === undefined ? [[]] : spec.commands.map(({ name }) => [name])) await run([spec.name, ...words, "--help"], io);
     for (const option of spec.options) {
       const shown = io.out().includes(`--${option.name}`) || io.out().includes(`--[no-]${option.name}`);
       assert.ok(shown, `${spec.name} --${option.name}`);

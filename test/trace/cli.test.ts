@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import { run } from "../../generator/cli/main.js";
-import { TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
+import { TRACE_COMMANDS, TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
+import { duration } from "../../generator/trace-cli/format.js";
 import { SETTINGS } from "../../runtime/trace/settings.js";
 import { LinePacker } from "../../runtime/trace/block.js";
 import { decodeBatch, encodeBatch } from "../../runtime/trace/ingest/batch.js";
@@ -26,7 +27,7 @@ async function inDirectory(work: (directory: string, trace: (...words: string[])
   try {
     await work(directory, async (...words) => {
       const io = memoryIo({ cwd: directory, env: { TRACE_SERVICE_HOST: "0.0.0.0" } });
-      const named = words.includes("--data-dir") ? words : [...words, "--data-dir", "data"];
+      const named = words.includes("--data-dir") || words.includes("-d") ? words : [...words, "--data-dir", "data"];
       return { code: await run(["trace", ...named], io), out: io.out(), err: io.err() };
     });
   } finally {
@@ -96,8 +97,103 @@ test("diff marks what differs", () =>
     const { out } = await trace("diff", "r1", "r2");
     assert.match(out, /^≠ status {6}/m);
     assert.match(out, /^ {2}events/m);
+    assert.match(out, /\d+ calls alike, \d+ changed \(≠\), 0 only in the first \(-\), 0 only in the second \(\+\)\n$/);
     assert.equal((await trace("diff", "r1", "nope")).code, 1);
     assert.equal((await trace("diff", "r1")).code, 2);
+  }));
+
+test("diff prints the calls of both runs aligned, with what only one of them did", async () => {
+  const directory = await temporaryDirectory();
+  const store = openLocalStore(join(directory, "data"));
+  const at = (ms: number): number => Date.UTC(2026, 10, 20) + ms;
+  const events = (id: string, tools: readonly string[], lastMs: number): Json[] => [
+    { run_id: id, event_type: "chain_start", agent_name: "helper", timestamp: at(0) },
+    ...tools.flatMap((tool, index) => [
+      { run_id: `${id}-${tool}`, parent_run_id: id, event_type: "tool_start", tool_name: tool, timestamp: at(index * 10 + 1) },
+      { run_id: `${id}-${tool}`, parent_run_id: id, event_type: tool === "breaks" ? "tool_error" : "tool_end", tool_name: tool, timestamp: at(index * 10 + 6), ...(tool === "breaks" ? { error_message: "no\u001b[31m answer" } : {}) },
+    ]),
+    { run_id: id, event_type: "chain_end", agent_name: "helper", timestamp: at(lastMs) },
+  ];
+  store.writer.write([...events("a", ["find", "old", "read"], 1800), ...events("b", ["find", "breaks", "read"], 125_000)].map(incoming));
+  store.close();
+  try {
+    const io = memoryIo({ cwd: directory });
+    assert.equal(await run(["trace", "diff", "a", "b", "-d", "data"], io), 0, io.err());
+    const lines = io.out().split("\n").map((line) => line.replace(/ {2,}/g, "  "));
+    for (const wanted of [
+      "≠ duration  1.8 s  2 m 5 s", "≠ errors  0  1", "≠ tools only in the first: old", "≠ tools only in the second: breaks",
+      "  agent:helper  1.8 s  2 m 5 s", "  tool:find  5 ms  5 ms", "-  tool:old  5 ms", "+  tool:breaks  ✗ 5 ms", "  b: ✗ no [31m answer", "  tool:read  5 ms  5 ms",
+    ]) assert.ok(lines.includes(wanted), `${wanted}\n${lines.join("\n")}`);
+    assert.ok(!io.out().includes("\u001b"));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("durations are those that people say, in lists, trees and while a run is watched", () =>
+  inDirectory(async (_, trace) => {
+    assert.deepEqual([0, 620, 999.4, 1840, 59_960, 125_000, 3_599_600, 3_780_000].map(duration), ["0 ms", "620 ms", "999 ms", "1.8 s", "1 m 0 s", "2 m 5 s", "1 h 0 m", "1 h 3 m"]);
+    for (const words of [["runs"], ["show", "r1"], ["watch", "r1"]]) {
+      const { out } = await trace(...words);
+      assert.match(out, / {2}\d+(?:\.\d)? m?s/, words.join(" "));
+      assert.doesNotMatch(out, /\d{4,} ms/);
+    }
+    assert.match((await trace("watch", "r1")).out, /tool_end \S+ {2}\d/);
+  }));
+
+test("every command has a help text of its own, with its options and no others", async () => {
+  const help = async (...words: string[]): Promise<string> => {
+    const io = memoryIo();
+    assert.equal(await run(words, io), 0);
+    return io.out();
+  };
+  const all = await help("trace", "--help");
+  for (const { name, summary } of TRACE_COMMANDS) {
+    assert.ok(all.includes(`  ${name}`), name);
+    const own = await help("trace", name, "--help");
+    assert.ok(own.replace(/\s+/g, " ").startsWith(`${summary}. Usage: toolsrv trace ${name}`), own);
+    assert.equal(await help("help", "trace", name), own);
+  }
+  assert.ok(all.split("\n").length < 30, all);
+  const show = await help("trace", "show", "--help");
+  assert.match(show, /--reverse/);
+  assert.match(show, /-d, --data-dir DIR/);
+  assert.doesNotMatch(show, /--port|--all|--redact/);
+  assert.match(await help("trace", "demo", "--help"), /--check[^]*--port/);
+  assert.match(await help("trace", "export", "--help"), /-o, --output FILE/);
+});
+
+test("a typo is the first line of what is printed, and no more than two follow", () =>
+  inDirectory(async (_, trace) => {
+    const table: readonly (readonly [readonly string[], string])[] = [
+      [["shwo", "r1"], "toolsrv trace: unknown command 'shwo'; did you mean show?"],
+      [["show", "r1", "--revers"], "toolsrv trace show: unknown option --revers; did you mean --reverse?"],
+      [["show"], "toolsrv trace show: missing RUN_ID"],
+      [["runs", "--limit", "many"], "toolsrv trace runs: --limit takes a whole number from 1 to 200, not 'many'"],
+      [["runs", "extra"], "toolsrv trace runs: unexpected argument 'extra'"],
+    ];
+    for (const [words, message] of table) {
+      const { code, err } = await trace(...words);
+      const lines = err.trimEnd().split("\n");
+      assert.deepEqual([code, lines[0], lines.length], [2, message, 3], err);
+    }
+  }));
+
+test("an import of what is no export is an error that says so; what was there before is none", () =>
+  inDirectory(async (directory, trace) => {
+    await writeFile(join(directory, "garbage.bin"), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 37) % 251)));
+    await writeFile(join(directory, "prose.jsonl"), "hello\n".repeat(500) + '{"a":1}\n');
+    for (const file of ["garbage.bin", "prose.jsonl"]) {
+      const { code, err } = await trace("import", file);
+      assert.equal(code, 1, file);
+      const lines = err.trimEnd().split("\n");
+      assert.equal(lines.at(-1), `toolsrv trace: ${file} is no export: nothing in it is a run or an event that can be read`);
+      assert.ok(lines.length <= 21, String(lines.length));
+    }
+    assert.equal((await trace("export", "--all", "-o", "again.jsonl")).code, 0);
+    assert.equal((await trace("import", "again.jsonl")).code, 0);
+    await writeFile(join(directory, "empty.jsonl"), "");
+    assert.equal((await trace("import", "empty.jsonl")).code, 0);
   }));
 
 test("an export reads back into the same runs, steps, payloads and tags", () =>
