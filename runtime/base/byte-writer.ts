@@ -43,13 +43,6 @@ export class ByteWriter {
     this.end += bytes.length;
   }
 
-  /** A few bytes of others. */
-  part(bytes: Uint8Array, from: number, count: number): void {
-    this.room(count);
-    for (let at = 0; at < count; at += 1) this.bytes[this.end + at] = bytes[from + at] ?? 0;
-    this.end += count;
-  }
-
   /** A text in UTF-8; half a surrogate pair becomes U+FFFD, as everywhere in Node. */
   utf8(text: string): void {
     const { length } = text;

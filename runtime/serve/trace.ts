@@ -154,8 +154,7 @@ function withVersion(document: string): string {
   return document.replace(/"version":"[^"]*"/, () => `"version":${JSON.stringify(packageVersion())}`);
 }
 
-/** The built user interface: beside the compiled runtime, also when this file runs from its source. */
-/** Where the built pages are, and the sample that they can load. */
+/** The built user interface, and the sample that it can load: beside the compiled runtime, also when this file runs from its source. */
 export function uiDirectory(): string {
   const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
   return join(root, "dist", "runtime", "trace-ui", "static");

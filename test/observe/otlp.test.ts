@@ -4,14 +4,12 @@ import { createRequire } from "node:module";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { placeOfPackage } from "../../runtime/base/optional-package.js";
-import { createSpanIds } from "../../runtime/observe/spans/ids.js";
-import { SCHEMA_URL } from "../../runtime/observe/spans/names.js";
+import { EndedSpan, originOf } from "../../runtime/observe/spans/ended-span.js";
 import { OtlpSpans } from "../../runtime/observe/spans/otlp.js";
 import type { Span } from "../../runtime/observe/spans/span.js";
 import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
-import { readable } from "./readable.js";
 
 const test = suite("observe/otlp");
 
@@ -21,7 +19,7 @@ interface Transformer {
 
 const { ProtobufTraceSerializer } = createRequire(placeOfPackage("@opentelemetry/exporter-trace-otlp-proto", repo()))("@opentelemetry/otlp-transformer") as Transformer;
 const RESOURCE = resourceFromAttributes({ "service.name": "shop é", "service.version": "1.2.3", "process.pid": 70_000, share: 0.5, isTest: true });
-const SCOPE = { name: "toolsrv", version: "1.2.3", schemaUrl: SCHEMA_URL };
+const ORIGIN = originOf(RESOURCE, "1.2.3");
 
 const SPAN: Span = {
   traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", parentId: null, isRemote: false, name: "toolsrv.tool.call", kind: 1, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5,
@@ -41,12 +39,11 @@ const SPANS: readonly (readonly [what: string, span: Span])[] = [
 ];
 
 test("the bytes of a request are those of OpenTelemetry's serializer, for each kind of span and for all of them in a batch", () => {
-  const ids = createSpanIds();
   const batch = new OtlpSpans();
   const check = (what: string, spans: readonly Span[]): void => {
     for (const span of spans) batch.add(span);
-    const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => readable(span, ids, RESOURCE, SCOPE)));
-    assert.equal(Buffer.compare(batch.take({ resource: RESOURCE, version: "1.2.3" }), wanted ?? Buffer.alloc(0)), 0, what);
+    const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => new EndedSpan(span, ORIGIN)));
+    assert.equal(Buffer.compare(batch.take(ORIGIN), wanted ?? Buffer.alloc(0)), 0, what);
   };
   for (const [what, span] of SPANS) check(what, [span]);
   check("all", SPANS.map(([, span]) => span));
@@ -54,30 +51,20 @@ test("the bytes of a request are those of OpenTelemetry's serializer, for each k
 });
 
 test("times are exact to a thousandth of a millisecond, at every second and fraction", () => {
-  const ids = createSpanIds();
   const batch = new OtlpSpans();
   // Steps that no power of two divides: carries and halves are met.
   const spans = Array.from({ length: 5000 }, (_, nth) => ({ ...SPAN, startMs: nth * 340_001.017, endMs: 1_700_000_000_000 + nth * 7.001 }));
   for (const span of spans) batch.add(span);
-  const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => readable(span, ids, RESOURCE, SCOPE)));
-  assert.equal(Buffer.compare(batch.take({ resource: RESOURCE, version: "1.2.3" }), wanted ?? Buffer.alloc(0)), 0);
-});
-
-test("a span whose ids nobody asked for has random ones, never the same", () => {
-  const batch = new OtlpSpans();
-  for (let nth = 0; nth < 3000; nth += 1) batch.add({ ...SPAN, traceId: null, spanId: null });
-  const spans = spansOfProtobuf(batch.take({ resource: RESOURCE, version: "1" }));
-  assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 3000);
-  assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, 3000);
-  assert.ok(spans.every(({ traceId, spanId }) => /^[0-9a-f]{32}$/.test(traceId) && /^[0-9a-f]{16}$/.test(spanId)));
+  const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => new EndedSpan(span, ORIGIN)));
+  assert.equal(Buffer.compare(batch.take(ORIGIN), wanted ?? Buffer.alloc(0)), 0);
 });
 
 test("a batch has nothing of the one before it", () => {
   const batch = new OtlpSpans();
   batch.add({ ...SPAN, name: "x".repeat(100_000) });
-  batch.take({ resource: RESOURCE, version: "1" });
+  batch.take(ORIGIN);
   batch.add(SPAN);
-  assert.deepEqual([batch.count, spansOfProtobuf(batch.take({ resource: RESOURCE, version: "1" })).map(({ name }) => name), batch.count], [1, ["toolsrv.tool.call"], 0]);
+  assert.deepEqual([batch.count, spansOfProtobuf(batch.take(ORIGIN)).map(({ name }) => name), batch.count], [1, ["toolsrv.tool.call"], 0]);
 });
 
 test.run();

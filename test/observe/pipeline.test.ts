@@ -23,7 +23,7 @@ async function collector(answer: (response: ServerResponse) => void): Promise<Co
 }
 
 const SPAN: Span = {
-  traceId: null, spanId: null, parentId: null, isRemote: false, name: "toolsrv.tool.call", kind: 1, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5, code: "timeout",
+  traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", parentId: null, isRemote: false, name: "toolsrv.tool.call", kind: 1, startMs: 1_700_000_000_000, endMs: 1_700_000_000_002.5, code: "timeout",
   shared: { tool: "list" }, own: { "toolsrv.request.id": "req-1", "error.type": "tool_error", "toolsrv.error.code": "timeout" },
 };
 
@@ -68,9 +68,6 @@ test("spans leave in batches to /v1/traces of the endpoint, with the service's n
   assert.deepEqual([...new Set(receiver.requests.map(({ path }) => path))], ["/v1/traces"]);
   assert.deepEqual([...new Set(spans.map(({ name, scope, resource }) => JSON.stringify([name, scope, resource["service.name"], resource["service.version"]])))], ['["toolsrv.tool.call","toolsrv","shop","1.2.3"]']);
   assert.deepEqual([pipeline.dropped, await logged()], [0, []]);
-  const ids = spans.flatMap(({ traceId, spanId }) => [traceId, spanId]);
-  assert.ok(ids.every((id) => /^(?:[0-9a-f]{16}){1,2}$/.test(id)));
-  assert.equal(new Set(ids).size, 2400);
 });
 
 test("an endpoint may end with /v1/traces, or with a slash", () => {

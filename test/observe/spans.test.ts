@@ -9,14 +9,16 @@ import type { ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { parseTraceparent } from "../../runtime/base/traceparent.js";
 import { createEngine } from "../../runtime/call/engine.js";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { EndedSpan, originOf } from "../../runtime/observe/spans/ended-span.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
 import { createSpanRecorder, type SpanSink } from "../../runtime/observe/spans/recorder.js";
 import { spansOf as spansOfCall, type SpanSubject } from "../../runtime/observe/spans/span.js";
 import type { SpanTransport } from "../../runtime/observe/spans/names.js";
-import { readable } from "./readable.js";
 import { caller, memoryAdapter, program, type ProgramParts } from "../call/program.js";
 import { suite } from "../lib/suite.js";
 
+const ORIGIN = originOf(resourceFromAttributes({}), "1.2.3");
 const test = suite("observe/spans");
 
 const OUTPUT = { id: true, score: false } as const;
@@ -43,7 +45,7 @@ async function spansOf(tool: string, args: unknown = {}, { semconv = false, tran
   const spans: ReadableSpan[] = [];
   const served = program({ plans: PLANS, adapter: memoryAdapter(ROWS), validators: { list: z.object({ name: z.string().optional() }) }, ...parts });
   const ids = createSpanIds();
-  const sink: SpanSink = { add: (made) => void spans.push(...made.map((span) => readable(span, ids))) };
+  const sink: SpanSink = { add: (made) => void spans.push(...made.map((span) => new EndedSpan(span, ORIGIN))) };
   const { observer } = createSpanRecorder(served, { semconv, transport }, sink, ids);
   const engine = createEngine(served, { env: new Map(), observing: { observer, wallNow: () => 1_700_000_000_000 } });
   await engine.call(tool, args, caller({ id: principal, claims: { org: "acme-canary" } }, { requestId: "req-1", trace: parseTraceparent(traceparent), deadlineMs })).catch(() => undefined);
@@ -189,7 +191,7 @@ test("spans that follow each other have their own principal, request, outcome an
     [{ ...call, plan: null, tool: "guess", outcome: failed("invalid_arguments") }, unknown], [{ ...call, plan: null, tool: "other", outcome: failed("invalid_arguments") }, unknown], [call, known],
   ];
   const ids = createSpanIds();
-  const attributes = calls.map(([one, subject]) => spansOfCall(one, subject, { traceId: null, spanId: null }, ids).map(({ shared, own }) => ({ ...shared, ...own }))[0]);
+  const attributes = calls.map(([one, subject]) => spansOfCall(one, subject, { traceId: ids.traceId(), spanId: ids.spanId() }, ids).map(({ shared, own }) => ({ ...shared, ...own }))[0]);
   assert.deepEqual(attributes[1], { tool: "list", connection: "main", principal: "bob", "toolsrv.request.id": "r2", "toolsrv.result.count": 0, "toolsrv.result.truncated": false });
   assert.deepEqual([attributes[3]?.["toolsrv.error.code"], attributes[3]?.["toolsrv.result.count"], attributes[6]?.["tool"]], ["timeout", undefined, "other"]);
   assert.deepEqual([attributes[2]?.["principal"], attributes[0], known.attributes], [undefined, attributes[7], { tool: "list", connection: "main" }]);

@@ -23,11 +23,15 @@ export class EndedSpan implements ReadableSpan {
   readonly droppedAttributesCount = 0;
   readonly droppedEventsCount = 0;
   readonly droppedLinksCount = 0;
+  readonly parentSpanContext?: Api.SpanContext;
 
   constructor(
     readonly span: Span,
     private readonly origin: SpanOrigin,
-  ) {}
+  ) {
+    const { traceId, parentId, isRemote } = span;
+    if (parentId !== null) this.parentSpanContext = { traceId, spanId: parentId, traceFlags: SAMPLED, isRemote };
+  }
 
   get name(): string {
     return this.span.name;
@@ -64,11 +68,6 @@ export class EndedSpan implements ReadableSpan {
   get status(): Api.SpanStatus {
     const { code } = this.span;
     return code === null ? { code: 0 } : { code: 2, message: code };
-  }
-
-  get parentSpanContext(): Api.SpanContext | undefined {
-    const { traceId, parentId, isRemote } = this.span;
-    return parentId === null ? undefined : { traceId, spanId: parentId, traceFlags: SAMPLED, isRemote };
   }
 
   get links(): Api.Link[] {

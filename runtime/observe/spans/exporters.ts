@@ -27,7 +27,7 @@ export interface ExporterParts {
 
 /** The SDK's exporter, for spans of ours. */
 export interface SpanExporter {
-  export(spans: readonly EndedSpan[], done: (result: ExportResult) => void): void;
+  export(spans: EndedSpan[], done: (result: ExportResult) => void): void;
   shutdown(): Promise<void>;
 }
 

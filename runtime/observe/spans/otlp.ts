@@ -1,11 +1,12 @@
 /**
- * Spans as the request of an OTLP collector. They are written as they come, into one block of memory, and what all calls
- * of a tool have in common is written once. OpenTelemetry's own serializer takes 100,000 instructions for the span of a
+ * Spans as the request of an OTLP collector, written into one block of memory; what all calls of a tool have in common is
+ * written once. OpenTelemetry's own serializer takes 100,000 instructions for the span of a
  * call, more than the call; the bytes are the same (test/observe/otlp.test.ts).
  * @see https://github.com/open-telemetry/opentelemetry-proto
  */
 import { ProtobufWriter } from "../../base/protobuf-writer.js";
-import { type Attributes, SCHEMA_URL } from "./names.js";
+import type { SpanOrigin } from "./ended-span.js";
+import type { Attributes } from "./names.js";
 import type { Span } from "./span.js";
 
 /** Flags of a span: sampled, and that the next one says whether the parent is remote. */
@@ -41,7 +42,7 @@ export class OtlpSpans {
   }
 
   /** The request with all spans since the last one: the spans, which are copied once, and what is around them. */
-  take({ resource, scope: { name, version } }: SpanOrigin): Buffer {
+  take({ resource, scope: { name, version, schemaUrl } }: SpanOrigin): Buffer {
     const writer = new ProtobufWriter();
     addResource(writer, resource);
     const before = writer.take();
@@ -50,7 +51,7 @@ export class OtlpSpans {
     writer.text(2, version);
     writer.finish(scope);
     const first = writer.take();
-    writer.text(3, SCHEMA_URL);
+    writer.text(3, schemaUrl);
     const scopeSpans = first.length + this.spans.length + writer.length;
     if (resource.schemaUrl !== undefined) writer.text(3, resource.schemaUrl);
     const after = writer.take();

@@ -48,7 +48,7 @@ export class SpanPipeline implements SpanSink {
   async start(): Promise<void> {
     const { exporter, origin, BatchSpanProcessor } = await loadExporter(this.options);
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
-    const processor = new BatchSpanProcessor(this.counting(exporter) as object as ConstructorParameters<typeof BatchSpanProcessor>[0], { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
+    const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
     this.loaded = { processor, origin };
     for (const span of this.early) processor.onEnd(new EndedSpan(span, origin));
     this.early = [];

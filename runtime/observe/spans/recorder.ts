@@ -8,7 +8,7 @@ import type { CallObserver, ObservedCall } from "../../abi/observer.js";
 import type { ToolPlan } from "../../abi/plan.js";
 import type { SpanIds } from "./ids.js";
 import { toolAttributes } from "./names.js";
-import { type Span, spansOf, type SpanSubject } from "./span.js";
+import { type OwnIds, type Span, spansOf, type SpanSubject } from "./span.js";
 
 /** Takes the spans of a call that has ended; neither waits nor throws. */
 export interface SpanSink {
@@ -18,38 +18,31 @@ export interface SpanSink {
 export interface SpanRecorder {
   readonly observer: CallObserver;
   /** The span of a call that ends, for observers before this one; `null` for a call that is not recorded. */
-  spanOf(call: ObservedCall): SpanOf | null;
-}
-
-interface SpanOf {
-  readonly traceId: string;
-  readonly spanId: string;
+  spanOf(call: ObservedCall): OwnIds | null;
 }
 
 export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds): SpanRecorder {
   const subjectOf = subjectTable(program, settings);
   // Observers of a call end one after another: only the call that ends now can have been asked for.
-  let asked: { readonly call: ObservedCall; readonly span: SpanOf } | null = null;
+  let asked: { readonly call: ObservedCall; readonly span: OwnIds } | null = null;
+  const idsOf = ({ trace }: ObservedCall): OwnIds => ({ traceId: trace?.traceId ?? ids.traceId(), spanId: ids.spanId() });
   return {
     spanOf(call) {
       if (!isRecorded(call)) return null;
-      if (asked === null || asked.call !== call) asked = { call, span: { traceId: call.trace?.traceId ?? ids.traceId(), spanId: ids.spanId() } };
+      if (asked === null || asked.call !== call) asked = { call, span: idsOf(call) };
       return asked.span;
     },
     observer: {
       steps: { begin: () => undefined, end: () => undefined },
       end(call) {
         if (!isRecorded(call)) return;
-        const span = asked !== null && asked.call === call ? asked.span : call.trace === null ? UNKNOWN : { traceId: call.trace.traceId, spanId: null };
+        const span = asked !== null && asked.call === call ? asked.span : idsOf(call);
         asked = null;
         sink.add(spansOf(call, subjectOf(call), span, ids));
       },
     },
   };
 }
-
-/** Ids that nobody asked for are random bytes where the span is written. */
-const UNKNOWN = { traceId: null, spanId: null };
 
 function isRecorded({ trace }: ObservedCall): boolean {
   return trace === null || trace.sampled;

@@ -1,4 +1,4 @@
-/** The spans of a call that has ended, as plain data: otlp.ts writes them for a collector, lines.ts for a person. */
+/** The spans of a call that has ended, as plain data. */
 import type { CallOutcome, ObservedCall, ObservedStep } from "../../abi/observer.js";
 import type { SpanIds } from "./ids.js";
 import { addOutcome, type Attributes, callFacts, callSpanKind, callSpanName, type SpanKindCode, type SpanTransport, stepAttributes, stepSpanKind, stepSpanName } from "./names.js";
@@ -15,9 +15,8 @@ export interface SpanSubject {
 
 /** Times in milliseconds since the epoch, with a fraction. */
 export interface Span {
-  /** `null` where nobody has asked for the id: any will do. */
-  readonly traceId: string | null;
-  readonly spanId: string | null;
+  readonly traceId: string;
+  readonly spanId: string;
   readonly parentId: string | null;
   /** The parent is a span of the caller. */
   readonly isRemote: boolean;
@@ -33,22 +32,20 @@ export interface Span {
   readonly own: Readonly<Attributes>;
 }
 
-/** Ids that are known before the spans are made. */
-export type KnownIds = Pick<Span, "traceId" | "spanId">;
+/** The trace of a call and its span in it. */
+export type OwnIds = Pick<Span, "traceId" | "spanId">;
 
 /** Longer names are cut: a caller chooses the name of a tool that does not exist. */
 const MAX_NAME = 200;
 const NOTHING: Readonly<Attributes> = {};
 
 /** The steps in their order, then the call they belong to. A step that had not ended with its call ends with it. */
-export function spansOf(call: ObservedCall, subject: SpanSubject, known: KnownIds, ids: SpanIds): readonly Span[] {
+export function spansOf(call: ObservedCall, subject: SpanSubject, own: OwnIds, ids: SpanIds): readonly Span[] {
   const { steps } = call;
-  if (steps.length === 0) return [callSpan(call, subject, known)];
-  const own = { traceId: known.traceId ?? ids.traceId(), spanId: known.spanId ?? ids.spanId() };
   return [...steps.map((step) => stepSpan(call, step, subject, { ...own, id: ids.spanId() })), callSpan(call, subject, own)];
 }
 
-function callSpan(call: ObservedCall, subject: SpanSubject, { traceId, spanId }: KnownIds): Span {
+function callSpan(call: ObservedCall, subject: SpanSubject, { traceId, spanId }: OwnIds): Span {
   const { trace, outcome, startedAt, startedMs, endedMs } = call;
   const { tool, semconv, transport } = subject;
   return {
