@@ -130,8 +130,9 @@ async function overheadOf({ backend, settings, client }: Store): Promise<Row> {
 /** A search as a call makes it: a guard, and arguments whose values differ from call to call. */
 function searching(adapter: Adapter): (vector: Float32Array, n: number) => Promise<number> {
   const guard: Filter = { path: "tenant_id", op: "eq", value: "acme", fixed: true };
-  const { signal } = new AbortController();
   return async (vector, n) => {
+    // One for each search, as a call has: some clients leave a listener on it until it is collected.
+    const { signal } = new AbortController();
     const filter: Filter = { and: [guard, { path: "group", op: "in", value: ["red", `blue ${n % 10}`] }, { path: "size", op: "gte", value: n % 10 }] };
     const request: SearchRequest = { collection: COLLECTION, vector, text: "a thing", mode: "dense", alpha: 0.5, filter, limit: LIMIT, fields: FIELDS };
     return (await adapter.search(request, signal)).rows.length;
