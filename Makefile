@@ -13,7 +13,7 @@ UI := dist/runtime/trace-ui/static
 BROWSER := trace/ui/browser trace/ui/views trace/ui/serve trace/ui/docs auth/oauth/login-page
 # Bounds processor time, so nothing runs beside it.
 TIMED := fuzz/limits
-SLOW := trace/serve trace/emit trace/api-changes drafts/killed trace/faults trace/crash trace/sink trace/export mcp/watch secrets/canary e2e/fence e2e/drafts e2e/catalog-life auth/oauth/process auth/oauth/clients isolation/ dev/dev twin/build cli/build-unchanged cli/build-python cli/skill emit/projects http/limits observe/pipeline
+SLOW := trace/serve trace/emit trace/api-changes drafts/killed trace/faults trace/crash trace/sink trace/export mcp/watch secrets/canary e2e/fence e2e/drafts e2e/catalog-life auth/oauth/process auth/oauth/clients isolation/ dev/dev twin/build cli/build-unchanged cli/build-large cli/build-python cli/skill emit/projects http/limits observe/pipeline
 GENERATORS := $(sort $(wildcard generator/*/gen-*.ts))
 
 all: gen-check test

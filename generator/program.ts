@@ -41,6 +41,8 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
 export function programOf(plans: Plans, { base, extra, skill, explained, certificates = [] }: ProgramOptions): Program {
   const ids = certificateIds(plans.settings, certificates);
   const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
+  // Made once, as a printed program's modules are loaded once: to show every tool is to ask for it at every tool.
+  let code: Promise<ToolCode> | null = null;
   return {
     abi: ABI,
     catalog: plans.catalog,
@@ -53,7 +55,7 @@ export function programOf(plans: Plans, { base, extra, skill, explained, certifi
     ...(skill === undefined ? {} : { skill }),
     ...(explained === undefined ? {} : { explained: async () => ({ explained }) }),
     ...(ids === null ? {} : { certificates: ids }),
-    code: () => codeOf(plans),
+    code: () => (code ??= codeOf(plans)),
     adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),
     base,
   };

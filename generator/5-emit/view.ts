@@ -113,6 +113,7 @@ export function plansView(plans: Plans, tools: readonly ToolView[], certificates
   const table = (name: string, value: unknown, comments?: Comments): string => literal(value, 0, `export const ${name} = `.length + TABLE_TYPE_WIDTH, comments);
   const callers = new Map(certificates.map((certificate) => [certificate.tool, certificate.callers]));
   const ids = certificateIds(plans.settings, certificates);
+  const planned = Object.values(plans.tools);
   return {
     ...headerView(plans),
     certificates: ids === null ? null : table("certificates", ids),
@@ -123,7 +124,7 @@ export function plansView(plans: Plans, tools: readonly ToolView[], certificates
     tools: tools.map((tool, index) => ({
       ...tool,
       callers: callersText(callers.get(plans.definitions[index]?.name ?? "")),
-      plan: members(Object.values(plans.tools)[index] as ToolPlan, 4, PLAN_COMMENTS),
+      plan: members(planned[index] as ToolPlan, 4, PLAN_COMMENTS),
     })),
   };
 }

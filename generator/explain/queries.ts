@@ -45,8 +45,10 @@ function dateOf({ hour }: Unused, index: number): string {
 /** The calls to show of each tool, by name. */
 export async function shownCalls(program: Program, plans: Plans, print: PrintValue): Promise<ReadonlyMap<string, readonly ShownCall[]>> {
   const unused = unusedValues(plans);
-  const shown = await Promise.all(Object.entries(plans.tools).map(async ([tool, plan]) => [tool, await callsOf({ program, unused, print }, tool, plan, plans.inputs[tool]?.params ?? [])] as const));
-  return new Map(shown);
+  const shown = new Map<string, readonly ShownCall[]>();
+  // One after the other: nothing waits for anything outside, and thousands of open calls would only fill the memory.
+  for (const [tool, plan] of Object.entries(plans.tools)) shown.set(tool, await callsOf({ program, unused, print }, tool, plan, plans.inputs[tool]?.params ?? []));
+  return shown;
 }
 
 interface Scope {

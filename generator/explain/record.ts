@@ -185,9 +185,8 @@ function recordingServices(program: Program, env: Env, { guard, route, named }: 
 type Shown = ShownGuards & Pick<CallServices, "route">;
 
 /** Guards and routes as the query shows them: a reference without a value is shown as the catalog writes it. */
-function shownParts(program: Program, env: Env): Shown {
-  const names = Object.values(program.plans).flatMap((plan) => missingNames(plan, env));
-  const values = new Map([...env, ...names.map((name) => [name, `\${${name}}`] as const)]);
+function shownParts(plan: ToolPlan, env: Env): Shown {
+  const values = new Map([...env, ...missingNames(plan, env).map((name) => [name, `\${${name}}`] as const)]);
   return { ...createShownGuards(values, env), route: (route) => fill(route, values, new Set()) as Route };
 }
 
@@ -202,7 +201,7 @@ export async function recordQueries(program: Program, tool: string, args: object
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, trace: null, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,
-    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(program, env), { into: queries, requests, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
+    signal: new AbortController().signal, warnings: [], debug: false, services: recordingServices(program, env, shownParts(plan, env), { into: queries, requests, numericClaims: numericClaims(documentAclOf(plan)?.rules ?? []) }), watch: null,
   };
   await (handlers[tool] as (args: object, call: CallContext) => ReturnType<ToolHandler>)(args, call);
   return queries;

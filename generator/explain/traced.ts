@@ -24,8 +24,9 @@ export async function explainedTools(plans: Plans, certificates: readonly GuardC
   const shown = version((tool, plan) => hidden.get(tool)?.plan ?? plan);
   const flipped = [...hidden.values()].some((plan) => plan !== null && plan.flipped !== null) ? version((tool, plan) => hidden.get(tool)?.flipped ?? hidden.get(tool)?.plan ?? plan) : null;
   const [calls, others] = await Promise.all([callsOf(shown, makeProgram), flipped === null ? null : callsOf(flipped, makeProgram)]);
+  const certificateOf = new Map(certificates.map((certificate) => [certificate.tool, certificate]));
   return Object.fromEntries(Object.keys(plans.tools).map((tool): [string, ExplainedTool] => {
-    const certificate = certificates.find((one) => one.tool === tool);
+    const certificate = certificateOf.get(tool);
     const named = hidden.get(tool)?.named ?? ((text: string) => text);
     return [tool, {
       source: `${plans.catalog.file}:${plans.origins[tool]?.line ?? 1}`,
