@@ -3,6 +3,7 @@
  * a distance, so that tokens with invented key ids cannot make this server knock at the issuer's door.
  */
 import { createLocalJWKSet, type JSONWebKeySet } from "jose";
+import { isWithin, NEVER, spanOf, type TimeSpan } from "../base/time-span.js";
 
 /** Keys are not used longer after their fetch: a key that the issuer has withdrawn is refused by then. */
 export const KEYS_MAX_AGE_MS = 600_000;
@@ -34,10 +35,10 @@ export interface JwksOptions {
 }
 
 export class Jwks {
-  private keys: (IssuerKeys & { readonly fetchedAt: number; readonly text: string }) | null = null;
+  private keys: (IssuerKeys & { readonly valid: TimeSpan; readonly text: string }) | null = null;
   private pending: Promise<boolean> | null = null;
-  /** No request causes a fetch before. */
-  private restUntil = 0;
+  /** No request causes a fetch during it. */
+  private rest = NEVER;
   private lastProblem: string | null = null;
 
   constructor(private readonly options: JwksOptions) {}
@@ -46,8 +47,8 @@ export class Jwks {
   use(): IssuerKeys | null {
     const { keys } = this;
     const now = this.options.now();
-    if (keys === null || now >= keys.until) return null;
-    if (now >= keys.fetchedAt + REFRESH_AFTER_MS) void this.renew();
+    if (keys === null || !isWithin(now, keys.valid)) return null;
+    if (now >= keys.valid.from + REFRESH_AFTER_MS) void this.renew();
     return keys;
   }
 
@@ -57,7 +58,7 @@ export class Jwks {
    */
   renew(): Promise<boolean> {
     if (this.pending !== null) return this.pending;
-    return this.options.now() < this.restUntil ? Promise.resolve(false) : this.fetch();
+    return isWithin(this.options.now(), this.rest) ? Promise.resolve(false) : this.fetch();
   }
 
   /** Fetches the keys whatever was before, for a readiness probe; joins a fetch in flight. */
@@ -77,15 +78,15 @@ export class Jwks {
       const find = createLocalJWKSet(set);
       // Some issuers list their keys in another order each time.
       const text = set.keys.map((key) => JSON.stringify(key)).sort().join("\n");
-      const fetchedAt = now();
       const changed = this.keys !== null && this.keys.text !== text;
-      this.keys = { find, text, fetchedAt, until: fetchedAt + KEYS_MAX_AGE_MS };
-      this.restUntil = fetchedAt + REST_MS;
+      const valid = spanOf(now(), KEYS_MAX_AGE_MS);
+      this.keys = { find, text, valid, until: valid.until };
+      this.rest = spanOf(valid.from, REST_MS);
       this.lastProblem = null;
       if (changed) onChange();
       return true;
     } catch (error) {
-      this.restUntil = now() + REST_AFTER_FAILURE_MS;
+      this.rest = spanOf(now(), REST_AFTER_FAILURE_MS);
       const problem = error instanceof JwksProblem ? error.message : reasonOf(error);
       if (problem !== this.lastProblem) onFailure(problem);
       this.lastProblem = problem;

@@ -1,4 +1,5 @@
 /** Callers who were turned away, one log line each, and never more lines than a disk can take. */
+import { isWithin, NEVER, spanOf } from "../base/time-span.js";
 import type { Log } from "../observe/log.js";
 import type { HttpHead } from "../transport/types.js";
 import { isChallenge, type Authentication, type Authenticator, type Challenge } from "./authenticate.js";
@@ -27,13 +28,13 @@ export function withRefusalLog(authenticator: Authenticator, mode: string, { log
 type Refused = NonNullable<Challenge["refused"]>;
 
 function createReport(mode: string, log: Log, now: () => number): (refused: Refused, head: HttpHead) => void {
-  let until = 0;
+  let minute = NEVER;
   let written = 0;
   let left = 0;
   return ({ reason, level }, head) => {
     if (!log.enabled(level)) return;
-    if (now() >= until) {
-      until = now() + MINUTE_MS;
+    if (!isWithin(now(), minute)) {
+      minute = spanOf(now(), MINUTE_MS);
       written = 0;
     }
     if (written >= LINES_PER_MINUTE) {

@@ -215,6 +215,17 @@ test("while the keys cannot be fetched known tokens and known keys are served fo
     assert.equal(await status(long), 200, "and again when they are back");
   }));
 
+test("a clock that is set back keeps no withdrawn key, and does not put off the search for a new one", () =>
+  serving(async ({ server, issuer, status }) => {
+    assert.equal(await status(await issuer.token()), 200);
+    await issuer.rotate("next", "RS256");
+    const old = server.clock.now;
+    server.clock.now = old - 60 * MINUTE;
+    const now = { now: server.clock.now / 1000 };
+    assert.equal(await status(await issuer.token({}, now)), 200, "the new key is found at once");
+    assert.equal(issuer.fetches, 2);
+  }));
+
 test("keys are renewed in the background after five minutes, without making a request wait", () =>
   serving(async ({ server, issuer, status }) => {
     const token = await issuer.token({ exp: seconds(3600) });

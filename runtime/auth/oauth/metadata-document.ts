@@ -1,8 +1,9 @@
 /** Clients whose id is the address of a document that describes them (draft-ietf-oauth-client-id-metadata-document). */
 import type { JSONWebKeySet } from "jose";
 import { z } from "zod";
+import { isWithin, NEVER, spanOf, type TimeSpan } from "../../base/time-span.js";
 import type { Client } from "./clients.js";
-import { FetchFailed, type FetchedJson, type FetchPublicJson } from "./public-fetch.js";
+import { FetchBusy, FetchFailed, type FetchedJson, type FetchPublicJson } from "./public-fetch.js";
 import { OauthError, unavailable } from "./oauth-error.js";
 import { MAX_REDIRECT_URIS, redirectKind } from "./redirect-uri.js";
 import type { AuthStore } from "./store.js";
@@ -46,7 +47,7 @@ export function isDocumentId(id: string): boolean {
 
 interface Entry {
   readonly client: Client;
-  readonly freshUntil: number;
+  readonly fresh: TimeSpan;
   /** Until then it is used if it cannot be fetched again. */
   readonly usableUntil: number;
 }
@@ -60,35 +61,47 @@ export interface DocumentParts {
 /** Finds clients by the address of their document; documents are cached, and asked for once at a time. */
 export function createDocumentClients({ fetchJson, store, now }: DocumentParts): (url: string, address: string) => Promise<Client> {
   const known = new Map<string, Entry>();
-  const failed = new Map<string, number>();
+  const failed = new Map<string, TimeSpan>();
   const running = new Map<string, Promise<Client>>();
+  const counting = new Map<string, Promise<boolean>>();
+  const mayFetch = async (address: string): Promise<boolean> => (await store.count(`documents:${address}`, WINDOW_MS, 1)).count <= MAX_FETCHES;
 
-  const fetchClient = async (url: string, address: string): Promise<Client> => {
-    const before = known.get(url);
+  const fetchClient = async (url: string): Promise<Client> => {
     try {
-      if ((failed.get(url) ?? 0) > now()) throw new FetchFailed("it could not be fetched a moment ago");
-      const { count } = await store.count(`documents:${address}`, WINDOW_MS, 1);
-      if (count > MAX_FETCHES) throw new FetchFailed("too many documents were asked for from this address");
       const fetched = await fetchJson(url, MAX_DOCUMENT_BYTES);
       const client = clientOf(url, fetched.body, keysOf(fetchJson, now));
-      put(known, url, { client, freshUntil: now() + freshMs(fetched), usableUntil: now() + MAX_FRESH_MS });
+      put(known, url, { client, fresh: spanOf(now(), freshMs(fetched)), usableUntil: now() + MAX_FRESH_MS });
       return client;
     } catch (error) {
       if (!(error instanceof FetchFailed)) throw error;
-      put(failed, url, Math.max(failed.get(url) ?? 0, now() + FAILED_MS));
-      if (before !== undefined && before.usableUntil > now()) return before.client;
-      throw unavailable(`the client metadata document ${url} cannot be fetched: ${error.message}`);
+      // A fetch that did not begin says nothing of the document: others may still ask for it.
+      if (!(error instanceof FetchBusy)) put(failed, url, spanOf(now(), FAILED_MS));
+      return lastKnown(url, error.message);
     }
+  };
+
+  const lastKnown = (url: string, problem: string): Client => {
+    const before = known.get(url);
+    if (before !== undefined && before.usableUntil > now()) return before.client;
+    throw unavailable(`the client metadata document ${url} cannot be fetched: ${problem}`);
   };
 
   return async (url, address) => {
     checkId(url);
     const entry = known.get(url);
-    if (entry !== undefined && entry.freshUntil > now()) return entry.client;
-    const pending = running.get(url) ?? fetchClient(url, address).finally(() => running.delete(url));
-    running.set(url, pending);
-    return pending;
+    if (entry !== undefined && isWithin(now(), entry.fresh)) return entry.client;
+    if (isWithin(now(), failed.get(url) ?? NEVER)) return lastKnown(url, "it could not be fetched a moment ago");
+    // An address over its limit is refused by itself: it must not make the document unavailable to others.
+    if (!running.has(url) && !(await once(counting, `${address} ${url}`, () => mayFetch(address)))) return lastKnown(url, "too many documents were asked for from this address");
+    return once(running, url, () => fetchClient(url));
   };
+}
+
+/** The work of a key that is under way, or that begins now. */
+function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  const pending = running.get(key) ?? work().finally(() => running.delete(key));
+  running.set(key, pending);
+  return pending;
 }
 
 /** The oldest entry makes room. */

@@ -1,5 +1,6 @@
 /** Who sends a request with an access token of this server. */
 import type { Principal } from "../../abi/call.js";
+import { isWithin, spanOf, type TimeSpan } from "../../base/time-span.js";
 import type { HttpHead } from "../../transport/types.js";
 import type { Authentication, Authenticator, Challenge } from "../authenticate.js";
 import { bearerChallenge, metadataUrl } from "../resource-metadata.js";
@@ -13,7 +14,7 @@ const FRESH_MS = 5000;
 const MAX_CACHED = 10_000;
 
 /** Tokens that were looked up in the last seconds, by digest. */
-export type SeenTokens = Map<string, { readonly principal: Principal; readonly until: number }>;
+export type SeenTokens = Map<string, { readonly principal: Principal; readonly fresh: TimeSpan }>;
 
 /** Answers at once for a token that was seen in the last seconds, else after one look into the store. */
 export function opaqueTokens(server: OauthServer, known: SeenTokens): Authenticator {
@@ -29,7 +30,7 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
       if (login.resource !== resource) return challenge.invalid("the access token is for another resource");
       if (login.firstCallAt === null) await store.noteCall(login.id, now());
       const principal = known.get(hashed)?.principal ?? { id: login.principal, claims: login.claims, headers: {} };
-      remember(known, hashed, { principal, until: Math.min(expiresAt, now() + FRESH_MS) });
+      remember(known, hashed, { principal, fresh: spanOf(now(), Math.min(expiresAt - now(), FRESH_MS)) });
       return principal;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -48,7 +49,7 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
       if (!isToken("tsat_", token)) return challenge.invalid("the access token is not one of this server");
       const hashed = digest(token);
       const entry = known.get(hashed);
-      if (entry !== undefined && entry.until > now()) return entry.principal;
+      if (entry !== undefined && isWithin(now(), entry.fresh)) return entry.principal;
       const pending = running.get(hashed) ?? look(hashed).finally(() => running.delete(hashed));
       running.set(hashed, pending);
       return pending;
@@ -56,7 +57,7 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
   };
 }
 
-function remember(known: SeenTokens, key: string, entry: { readonly principal: Principal; readonly until: number }): void {
+function remember(known: SeenTokens, key: string, entry: { readonly principal: Principal; readonly fresh: TimeSpan }): void {
   // Deleted first, so that the map keeps the order of use: the first key is the oldest.
   known.delete(key);
   const oldest = known.keys().next();

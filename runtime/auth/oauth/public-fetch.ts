@@ -16,6 +16,9 @@ export class FetchFailed extends Error {
   override readonly name = "FetchFailed";
 }
 
+/** The fetch did not begin, because too many others run. */
+export class FetchBusy extends FetchFailed {}
+
 export interface FetchedJson {
   readonly body: unknown;
   /** Of Cache-Control; 0 for no-store, `null` when it says nothing. */
@@ -38,7 +41,7 @@ export function createPublicFetch({ resolve = resolveAll, isAllowed = isPublicAd
   let running = 0;
   return async (text, maxBytes) => {
     const url = checkUrl(text, anyPort);
-    if (running >= MAX_RUNNING) throw new FetchFailed("too many documents are being fetched");
+    if (running >= MAX_RUNNING) throw new FetchBusy("too many documents are being fetched");
     running++;
     const signal = AbortSignal.timeout(timeoutMs);
     try {

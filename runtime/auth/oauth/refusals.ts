@@ -1,4 +1,5 @@
 /** One log line for each client that is turned away: who, what was wrong, and the way out. Never a token or a secret. */
+import { isWithin, NEVER, spanOf } from "../../base/time-span.js";
 import type { Log } from "../../observe/log.js";
 
 export interface Refusal {
@@ -20,13 +21,13 @@ const WINDOW_MS = 60_000;
 const MAX_CLIENT_CHARACTERS = 200;
 
 export function createRefusals(log: Log, now: () => number): ReportRefusal {
-  let until = 0;
+  let minute = NEVER;
   let lines = 0;
   let left = 0;
   return ({ step, client, address, problem, advice }) => {
-    if (now() >= until) {
+    if (!isWithin(now(), minute)) {
       if (left > 0) log.warn("more oauth clients were turned away than are logged", { count: left });
-      [until, lines, left] = [now() + WINDOW_MS, 0, 0];
+      [minute, lines, left] = [spanOf(now(), WINDOW_MS), 0, 0];
     }
     if (lines >= MAX_LINES) {
       left++;

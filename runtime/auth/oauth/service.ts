@@ -1,4 +1,5 @@
 /** `--auth builtin`: opens the store, makes the access secret at the first start, and serves the endpoints. */
+import { isWithin, NEVER, spanOf } from "../../base/time-span.js";
 import type { Log } from "../../observe/log.js";
 import { EXIT, StartError } from "../../config/exit.js";
 import type { HttpHandler } from "../../transport/types.js";
@@ -107,10 +108,10 @@ const QUIET_MS = 60_000;
 
 /** Logs an outage once a minute: every request meets it. */
 function outageLog(log: Log, now: () => number): OauthServer["storeFailed"] {
-  let until = 0;
+  let quiet = NEVER;
   return (error) => {
-    if (now() < until) return;
-    until = now() + QUIET_MS;
+    if (isWithin(now(), quiet)) return;
+    quiet = spanOf(now(), QUIET_MS);
     log.error("the login store does not work; requests are answered 503", { error });
   };
 }

@@ -150,7 +150,8 @@ export function openSqliteStore(file: string, now: () => number, maxClients: num
       return run("INSERT INTO claims (key, expires_at) VALUES (?,?) ON CONFLICT DO NOTHING", key, now() + lastsMs) === 1;
     }),
     count: (key, windowMs, by) => write(() => {
-      run("DELETE FROM counts WHERE key = ? AND expires_at <= ?", key, now());
+      // An end that is further away than the window was written before the clock was set back.
+      run("DELETE FROM counts WHERE key = ? AND (expires_at <= ? OR expires_at > ?)", key, now(), now() + windowMs);
       run("INSERT INTO counts (key, n, expires_at) VALUES (?,?,?) ON CONFLICT (key) DO UPDATE SET n = n + excluded.n", key, by, now() + windowMs);
       const found = row<{ n: number; expires_at: number }>("SELECT n, expires_at FROM counts WHERE key = ?", key);
       return { count: found?.n ?? 0, waitMs: Math.max(0, (found?.expires_at ?? 0) - now()) };

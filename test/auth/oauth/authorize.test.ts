@@ -141,6 +141,13 @@ test("after five wrong secrets in a minute an address gets 429, also with the ri
   assert.match(await served.log(), /step=login .*remote=203\.0\.113\.9 problem="too many wrong secrets"/);
 });
 
+test("a clock that is set back by an hour locks nobody out for an hour", async ({ served, address }) => {
+  const page = await openLogin(served, address());
+  for (let at = 0; at < 6; at++) await submit(served, address(), page, { secret: "wrong" });
+  served.advance(-3_600_000);
+  assert.is((await submit(served, address(), page, { secret: served.secret })).status, 302);
+});
+
 test("guesses at the same time are counted too", async ({ served, address }) => {
   const page = await openLogin(served, address());
   const answers = await Promise.all(Array.from({ length: 20 }, () => submit(served, address(), page, { secret: "wrong" })));

@@ -1,7 +1,7 @@
 /** Who a client is: registration, its credentials at the token endpoint, and metadata documents. */
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import * as assert from "uvu/assert";
-import { FetchFailed, type FetchPublicJson } from "../../../runtime/auth/oauth/public-fetch.js";
+import { FetchBusy, FetchFailed, type FetchPublicJson } from "../../../runtime/auth/oauth/public-fetch.js";
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, CALLBACK, errorOf, fullLogin, logIn, openLogin, pkce, postForm, PUBLIC, refresh, registered, serveOauth, type Params, type ServedOauth, type ServedOptions, type Tokens } from "./served-oauth.js";
 
@@ -168,6 +168,7 @@ function site(document: object | null): Site {
   const asked: string[] = [];
   const fetchJson: FetchPublicJson = (url) => {
     asked.push(url);
+    if (files["busy"] === url) return Promise.reject(new FetchBusy("too many documents are being fetched"));
     return url in files ? Promise.resolve({ body: files[url], maxAgeMs: null }) : Promise.reject(new FetchFailed("its server answered 404"));
   };
   return { options: { fetchJson }, files, asked };
@@ -243,6 +244,33 @@ documented("a client id that is an unusual address is refused without a fetch", 
 documented("an address makes the server fetch at most twenty documents in a minute", null, async (served, { asked }) => {
   await Promise.all(Array.from({ length: 30 }, (_, at) => refresh(served, `https://client${at}.example/a.json`, "x")));
   assert.is(asked.length, 20);
+});
+
+documented("an address over its limit, however long it goes on, keeps no other address from a document", {}, async (served, { asked }) => {
+  const from = (address: string, id: string): Promise<Response> => postForm(served, "/oauth/token", { grant_type: "refresh_token", client_id: id, refresh_token: "x" }, { "x-forwarded-for": address });
+  for (let at = 0; at < 25; at++) await from("203.0.113.1", `https://client${at}.example/a.json`);
+  assert.is(await errorOf(await from("203.0.113.1", DOCUMENT)), "503 temporarily_unavailable");
+  assert.is(asked.includes(DOCUMENT), false, "not fetched for it");
+  assert.is(await errorOf(await from("203.0.113.2", DOCUMENT)), "400 invalid_grant", "the client is known: its token is what is wrong");
+});
+
+documented("asking again and again does not put off the next fetch of a document that failed", null, async (served, { asked, files }) => {
+  const ask = (): Promise<Response> => refresh(served, DOCUMENT, "x");
+  assert.is(await errorOf(await ask()), "503 temporarily_unavailable");
+  files[DOCUMENT] = { client_id: DOCUMENT, client_name: "Client", redirect_uris: [CALLBACK] };
+  served.advance(20_000);
+  assert.is(await errorOf(await ask()), "503 temporarily_unavailable");
+  served.advance(11_000);
+  assert.is(await errorOf(await ask()), "400 invalid_grant");
+  assert.equal(asked, [DOCUMENT, DOCUMENT]);
+});
+
+documented("a fetch that did not begin, because too many run, is not a failure of the document", null, async (served, { files }) => {
+  files["busy"] = DOCUMENT;
+  assert.is(await errorOf(await refresh(served, DOCUMENT, "x")), "503 temporarily_unavailable");
+  delete files["busy"];
+  files[DOCUMENT] = { client_id: DOCUMENT, client_name: "Client", redirect_uris: [CALLBACK] };
+  assert.is(await errorOf(await refresh(served, DOCUMENT, "x")), "400 invalid_grant");
 });
 
 // ---- private_key_jwt

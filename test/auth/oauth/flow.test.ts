@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { openSqliteStore } from "../../../runtime/auth/oauth/sqlite-store.js";
 import { suite } from "../../lib/suite.js";
 import { authorizeAddress, call, CALLBACK, errorOf, fullLogin, logIn, pkce, postForm, PUBLIC, refresh, registered, RESOURCE, serveOauth, type ServedOauth, type Tokens } from "./served-oauth.js";
 
@@ -182,6 +183,16 @@ test("a revocation ends one login and no other, and only for its client", async 
   served.advance(6000);
   assert.is((await call(served, a.tokens.access_token)).status, 401);
   assert.is((await call(served, b.tokens.access_token)).status, 200);
+});
+
+test("a clock that is set back by an hour keeps no token that was revoked elsewhere", async (served) => {
+  const { tokens } = await fullLogin(served);
+  assert.is((await call(served, tokens.access_token)).status, 200);
+  const elsewhere = openSqliteStore(served.storeFile, () => Date.now());
+  await elsewhere.dropTokens();
+  await elsewhere.close();
+  served.advance(-3_600_000);
+  assert.is((await call(served, tokens.access_token)).status, 401);
 });
 
 test("a revocation needs a client that is known; what it names may be anything", async (served) => {
