@@ -3,6 +3,9 @@
  * waits for I/O pays nothing; the pending timer is dropped when the call ends.
  */
 
+/** A timer of more milliseconds fires at once: about 25 days, which no call takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** What a deadline belongs to. Asked only once the clock is started, so that an owner may make each part on demand. */
 export interface DeadlineOptions {
   readonly timeoutMs: number;
@@ -66,7 +69,7 @@ export class Deadline {
     }
     // A timer of no time would still let a step through that is done before timers are looked at.
     if (timeoutMs <= 0) this.#abort(this.#options.onTimeout());
-    else this.#timer = setTimeout(() => this.#abort(this.#options.onTimeout()), timeoutMs);
+    else this.#timer = setTimeout(() => this.#abort(this.#options.onTimeout()), Math.min(timeoutMs, MAX_TIMER_MS));
     return controller;
   }
 

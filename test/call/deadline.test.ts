@@ -44,6 +44,12 @@ test("the deadline covers opening the store", async () => {
   assert.equal((await failure(engine.call("t", {}, { ...nobody, deadlineMs: 20 }))).code, "timeout");
 });
 
+test("a deadline that no timer can count, Infinity too, ends no call early", async () => {
+  // Node takes a time that is too long for one millisecond: that timer would fire before the store's.
+  const slow = engineOver({ fetch: () => new Promise((resolve) => setTimeout(() => resolve({ rows: [], exact: true }), 2)) });
+  for (const deadlineMs of [Infinity, 2 ** 31, 1e15]) assert.equal((await slow.call("t", {}, { ...nobody, deadlineMs })).count, 0, String(deadlineMs));
+});
+
 test("the catalog's deadline counts where the caller names none", async () => {
   assert.match((await failure(engineOver({ fetch: hang }, { settings: { deadline_s: 0.03 } }).call("t", {}, nobody))).message, /within 0.03 s/);
 });
