@@ -3,31 +3,17 @@
  * scalars are decided by scalars.ts, and keys, merges and aliases here, so that existing catalogs keep their meaning.
  * Never throws for bad input, and never does unbounded work: size, depth and alias expansion are limited.
  */
-import { Composer, CST, Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { formatPath, type Reporter } from "../diagnostics.js";
 import type { At, SourceFile } from "../ir.js";
+import { isProtecting } from "./protecting.js";
 import { plainScalar, type ScalarValue } from "./scalars.js";
+import { LIMITS, MAX_DEPTH, readDocuments, reportSyntax } from "./yaml-syntax.js";
 
 /** Largest catalog in bytes. */
 export const MAX_BYTES = 1_000_000;
-/** Deepest value; the root is 0. */
-export const MAX_DEPTH = 20;
 /** Most nodes that aliases may add. */
 export const MAX_ALIAS_NODES = 100_000;
-/** Most aliases, each of which adds a node at least: so many are refused before a tree is made of them. */
-const MAX_ALIASES = 50_000;
-/** Syntax nested deeper is not composed at all; values are limited to MAX_DEPTH. */
-const MAX_SYNTAX_DEPTH = 100;
-/** Lexical parts and lines; a catalog of a million bytes written in the densest way has fewer. */
-const MAX_LEXEMES = 500_000;
-/** The limits that are known before there is a tree, by the code of what is over them. */
-const LIMITS = { TS0005: MAX_DEPTH, TS0006: MAX_ALIASES, TS0013: MAX_LEXEMES } as const;
-interface Refused {
-  readonly refused: keyof typeof LIMITS;
-  readonly offset: number;
-}
-/** Syntax errors shown; a file that is not YAML has one on every line. */
-const MAX_SYNTAX_ERRORS = 10;
 
 export interface YamlFile {
   readonly doc: Document;
@@ -62,75 +48,6 @@ export function readYaml(source: SourceFile, reporter: Reporter): YamlFile | nul
     return file(undefined);
   }
   return file(new Values(doc, reporter).read());
-}
-
-/** A function of its own, so that the tokens, larger than the text by far, are garbage before the values are made. */
-function readDocuments(text: string, lines: LineCounter): readonly Document.Parsed[] | Refused {
-  const tokens = readTokens(text, lines);
-  return Array.isArray(tokens) ? compose(tokens, text.length) : tokens;
-}
-
-/**
- * Syntax tokens of the text. Composing them is recursive and costs memory for each, so nesting and number are bounded
- * here, where reading is still a loop.
- */
-function readTokens(text: string, lines: LineCounter): CST.Token[] | Refused {
-  const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
-  const tokens: CST.Token[] = [];
-  let [lexemes, aliases] = [0, 0];
-  const refuse = (refused: Refused["refused"]): Refused => ({ refused, offset: parser.offset });
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token);
-    lexemes += 1;
-    if (CST.tokenType(lexeme) === "alias") aliases += 1;
-    if (parser.stack.length > MAX_SYNTAX_DEPTH) return refuse("TS0005");
-    if (aliases > MAX_ALIASES) return refuse("TS0006");
-    if (lexemes + lines.lineStarts.length > MAX_LEXEMES) return refuse("TS0013");
-  }
-  tokens.push(...parser.end());
-  return tokens;
-}
-
-/** Tokens → documents. The failsafe schema leaves every scalar as its text; duplicate keys are found by `Values`. */
-function compose(tokens: Iterable<CST.Token>, length: number): readonly Document.Parsed[] {
-  const composer = new Composer({ schema: "failsafe", version: "1.1", uniqueKeys: false, strict: true, logLevel: "error" });
-  // A text that is not YAML gives an error for every token; capturing a stack for each would cost more than everything else.
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return [...composer.compose(tokens, true, length)];
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-/** The first error of each line, without its echoes: after one error the rest of a text is mostly unexpected. */
-function reportSyntax(doc: Document, text: string, lines: LineCounter, reporter: Reporter): void {
-  const seen = new Set<number>();
-  for (const { code, message, pos: [start] } of doc.errors) {
-    if (code === "UNEXPECTED_TOKEN" && seen.size > 0) continue;
-    const offset = Math.min(start, text.length);
-    const { line } = lines.linePos(offset);
-    if (seen.has(line) || seen.size >= MAX_SYNTAX_ERRORS) continue;
-    seen.add(line);
-    const help = referenceHint(text, offset);
-    reporter.report("TS0001", { detail: lowerFirst(message) }, null, { offset, ...(help === null ? {} : { help }) });
-  }
-}
-
-/** `{api_key: ${KEY}}` reads as a mapping inside a mapping; the fix is a pair of quotes. */
-function referenceHint(text: string, offset: number): string | null {
-  const start = text.lastIndexOf("\n", offset - 1) + 1;
-  const end = text.indexOf("\n", offset);
-  const line = text.slice(start, end < 0 ? text.length : end);
-  const bare = /[[{,:]\s*(\$\{[^}]*\})/.exec(line);
-  return bare?.[1] === undefined ? null : `inside { } and [ ] a reference needs quotes: "${bare[1]}"`;
-}
-
-function lowerFirst(text: string): string {
-  const line = text.split("\n", 1)[0] ?? text;
-  return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
 /** What reading gives after a limit was hit. */
@@ -253,7 +170,7 @@ class Values {
         continue;
       }
       const name = String(key.value);
-      if (entries.has(name)) this.duplicate(name, key.range?.[0] ?? 0);
+      if (entries.has(name)) this.duplicate(name, entries.get(name), key.range?.[0] ?? 0);
       const read = this.below(name, pair.value);
       entries.set(name, read.value);
       size += read.size + 1;
@@ -271,9 +188,12 @@ class Values {
     return { value: Object.fromEntries(entries), size, height };
   }
 
-  private duplicate(name: string, offset: number): void {
+  /** The last one counts, as existing catalogs expect it, unless a protection is lost with the one before. */
+  private duplicate(name: string, lost: unknown, offset: number): void {
     const path = [...this.path, name];
-    this.reporter.report("TS0008", { key: formatPath(path) }, { path, on: "key" }, { offset });
+    const protects = path.some((key) => typeof key === "string" && isProtecting(key)) || holdsProtecting(lost);
+    const more = protects ? { severity: "error" as const, help: "write it once, with all of its conditions: what the first one protects would not be in force" } : { severity: "warning" as const };
+    this.reporter.report("TS0008", { key: formatPath(path) }, { path, on: "key" }, { offset, ...more });
   }
 
   private mergeSources(value: unknown): readonly Read[] {
@@ -305,6 +225,11 @@ class Values {
     this.notSupported(`the tag ${tag.replace("tag:yaml.org,2002:", "!!")}`);
     return null;
   }
+}
+
+function holdsProtecting(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsProtecting);
+  return isPlainMap(value) && Object.entries(value).some(([key, member]) => isProtecting(key) || holdsProtecting(member));
 }
 
 function typeName(value: ScalarValue): "text" | "int" | "float" | "bool" | "null" {

@@ -36,7 +36,7 @@ export const CODES = defineCodes({
   TS0005: { severity: "error", title: "nested too deeply", message: "nested more than {limit} levels deep", help: "no key of a catalog needs this depth; check the indentation" },
   TS0006: { severity: "error", title: "aliases expand too far", message: "aliases of this catalog expand to more than {limit} nodes", help: "write the repeated part out, or reference a smaller anchor" },
   TS0007: { severity: "error", title: "catalog is not a mapping", message: "a catalog is a mapping of keys such as 'connections' and 'tools', not {got}", help: "start the file with keys at its left edge: tds_version, connections, tools" },
-  TS0008: { severity: "warning", title: "duplicate key", message: "'{key}' is written twice in this mapping; the last one is used", help: "remove one of the two" },
+  TS0008: { severity: ["warning", "error"], title: "duplicate key", message: "'{key}' is written twice in this mapping; the last one is used", help: "remove one of the two" },
   TS0009: { severity: "error", title: "YAML feature not supported", message: "{what} is not supported in a catalog", help: "write plain mappings, lists and scalars" },
   TS0010: { severity: "error", title: "number cannot be kept exactly", message: "{value} cannot be kept exactly as a number", help: "quote it if the store keeps text; otherwise stay within ±9007199254740991" },
   TS0011: { severity: "error", title: "file is not UTF-8", message: "'{file}' is not UTF-8 text", help: "save it as UTF-8" },
@@ -76,7 +76,7 @@ export const CODES = defineCodes({
   TS0215: { severity: "error", title: "default does not fit", message: "the default of '{name}' is {got}, which the parameter does not accept: {detail}", help: "change the default, or remove it; a call without the argument would be refused" },
   TS0216: { severity: "error", title: "operand does not fit the operator", message: "the operator {op} needs {want}, not {got}", help: "change the operator or the value" },
   TS0217: { severity: "error", title: "claim or header name missing", message: "tenancy.mode {mode} needs a name in tenancy.{mode}", help: "write its name" },
-  TS0218: { severity: "warning", title: "unknown tool denied", message: "deny_tools names '{name}', which is not a tool", help: "nothing is denied by it; write one tool name per entry" },
+  TS0218: { severity: ["warning", "error"], title: "unknown tool denied", message: "deny_tools names '{name}', which is not a tool", help: "nothing is denied by it; remove it, or add the tool" },
   TS0219: { severity: "warning", title: "default role unknown", message: "default_role is '{role}', which is not one of the roles", help: "callers without a role cannot call any tool; add the role, or name an existing one" },
   TS0220: { severity: "error", title: "tool name taken by another catalog", message: "the tool '{name}' is also in {other}", help: "tool names are unique across the catalogs of one server; rename one of the two" },
 

@@ -64,6 +64,18 @@ test("of duplicate keys the last counts, with a warning at its key", () => {
   assert.deepEqual(diagnosed(text).map(({ code, severity, line, column }) => [code, severity, line, column]), [["TS0008", "warning", 6, 1]]);
 });
 
+test("a key given twice is an error where a protection would be lost with the first one", () => {
+  const guard = (value: string): string => `    static_filters: { must: [{ path: org, op: eq, value: ${value} }] }\n`;
+  const output = (what: string): string => `    output: { ${what} }\n`;
+  const severities = (text: string): readonly unknown[] => diagnosed(text).filter(({ code }) => code === "TS0008").map(({ severity, path }) => [severity, path]);
+  const tool = `${HEAD}tools:\n${searchTool("find_it")}`;
+  assert.deepEqual(severities(`${tool}${guard("acme")}${guard("globex")}`), [["error", "tools[0].static_filters"]]);
+  assert.deepEqual(severities(`${tool}    static_filters:\n      must: [{ path: org, op: eq, value: acme }]\n      must: [{ path: state, op: eq, value: x }]\n`), [["error", "tools[0].static_filters.must"]]);
+  assert.deepEqual(severities(`${tool}${output("redact: [{ path: email, mode: omit }]")}${output("limit_max: 3")}`), [["error", "tools[0].output"]]);
+  assert.deepEqual(severities(`${tool}security: { tenancy: { mode: claim, claim: org, path: org } }\nsecurity: { rbac: { enabled: false } }\n`), [["error", "security"]]);
+  assert.deepEqual(severities(`${tool}${output("limit_max: 2")}${output("limit_max: 3")}`), [["warning", "tools[0].output"]]);
+});
+
 test("a catalog over a million bytes is refused", () => {
   const limit = 1_000_000;
   const text = `${HEAD}# ${"x".repeat(limit)}`;

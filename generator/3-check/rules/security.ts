@@ -76,10 +76,13 @@ export const roles: Rule = ({ catalog }, reporter) => {
       reporter.report("VB4014", { role, name }, { path: [...at, "roles", role, "allow", index] }, { tool: name, ...meant(name) });
     }
   }
-  // A misspelt denial denies nothing.
+  // A misspelt denial denies nothing, and neither does a pattern. A name that is like no tool is what a removed tool left behind.
+  const deniable = new Set([...names, ...SERVER_TOOLS].filter((name) => name !== "*"));
   for (const [index, name] of (rbac.deny_tools ?? []).entries()) {
-    const known = names.has(name) || (name !== "*" && SERVER_TOOLS.has(name));
-    if (!known) reporter.report("TS0218", { name }, { path: [...at, "deny_tools", index] }, meant(name));
+    if (deniable.has(name)) continue;
+    const guess = nearestName(name, deniable);
+    const help = guess !== null ? `did you mean '${guess}'? That tool would not be denied` : /\W/.test(name) ? "nothing is denied by it: write one tool name per entry; patterns are not read" : null;
+    reporter.report("TS0218", { name }, { path: [...at, "deny_tools", index] }, help === null ? { severity: "warning" } : { severity: "error", help });
   }
   const role = rbac.default_role;
   if (role !== undefined && entries.length > 0 && !Object.hasOwn(rbac.roles ?? {}, role)) reporter.report("TS0219", { role }, { path: [...at, "default_role"] });
