@@ -182,6 +182,15 @@ def test_version_session_and_token_go_with_each_call(odd: Any) -> None:
     assert (authorization, lower["mcp-protocol-version"], lower["mcp-session-id"]) == ("Bearer secret-token", "2025-11-25", "s-1")
 
 
+def test_the_tenant_of_a_call_takes_the_place_of_a_header_of_the_connection_however_it_is_written(movies: Path) -> None:
+    from toolsrv_catalog.http import HttpTransport
+    from toolsrv_catalog.protocol import Request
+
+    transport = HttpTransport("http://127.0.0.1:1", token=None, headers={"X-TENANT-ID": "acme"}, start_timeout_s=1, httpx_options=None)
+    _, _, headers = transport._outgoing("tools/call", Request({}, {"X-Tenant-Id": "globex"}, 1))
+    assert [value for name, value in headers.items() if name.lower() == "x-tenant-id"] == ["globex"]
+
+
 def test_a_token_that_no_header_can_hold_is_refused_without_being_shown(movies: Path) -> None:
     import toolsrv_catalog
 

@@ -40,8 +40,9 @@ class HttpTransport:
     def __init__(self, url: str, *, token: str | Callable[[], str] | None, headers: Mapping[str, str] | None, start_timeout_s: float, httpx_options: Mapping[str, Any] | None) -> None:
         self._endpoint = endpoint_of(url)
         self._token = token
-        self._headers = dict(headers or {})
-        if token is not None and any(name.lower() == "authorization" for name in self._headers):
+        # A header of a call takes the place of one of the connection, however either is written.
+        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
+        if token is not None and "authorization" in self._headers:
             raise StartFailed("give the credentials as token= or as the header authorization, not both")
         self._start_timeout_s = start_timeout_s
         self._options = {"follow_redirects": False, "limits": httpx.Limits(max_connections=200, max_keepalive_connections=50), **(httpx_options or {})}
@@ -112,7 +113,7 @@ class HttpTransport:
         with self._lock:
             self._number += 1
             number = self._number
-        headers = {**self._headers, "content-type": "application/json", "accept": "application/json, text/event-stream", **request.headers}
+        headers = {**self._headers, "content-type": "application/json", "accept": "application/json, text/event-stream", **{name.lower(): value for name, value in request.headers.items()}}
         if method != "initialize":
             headers["mcp-protocol-version"] = PROTOCOL_VERSION
         if self._session is not None:
