@@ -5,14 +5,11 @@
  */
 import { SERVE_FLAGS, TWIN_FLAGS } from "../../runtime/config/serve-flags.js";
 import type { CommandSpec, OptionSpec } from "./command.js";
+import { CATALOG, ENV_FILE } from "./common-options.js";
+import { LIFE_COMMANDS } from "./life-commands.js";
 import { TRACE_COMMANDS, TRACE_OPTIONS } from "./trace-options.js";
 
-const ENV_FILE: OptionSpec = { name: "env-file", alias: "env", value: "FILE", help: "values for ${VAR}, also as --env; the process environment is not read" };
 const JSON_OUT: OptionSpec = { name: "json", help: "same as --format json" };
-const CONNECTION: OptionSpec = { name: "connection", value: "NAME", help: "connection of the catalog", required: true };
-const COLLECTIONS: OptionSpec = { name: "collections", value: "A,B", help: "only these collections" };
-const EXPERIMENTAL: OptionSpec = { name: "experimental", help: "required: this command may still change" };
-const CATALOG = { name: "TOOLS.yaml", required: true } as const;
 
 /** What the rows of a twin are made from. */
 const TWIN_SCHEMA: OptionSpec = { name: "schema", value: "FILE,…", help: "schema exports that the twin's rows are made from (default schema.json, where there is one)" };
@@ -176,131 +173,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ["toolsrv diff git:main:tools.yaml tools.yaml --fail-on isolation-weakening"],
     load: () => import("./commands/diff.js"),
   },
-  {
-    name: "introspect",
-    summary: "Write the schema of a connection's collections: fields and types, no rows",
-    args: [CATALOG],
-    options: [
-      CONNECTION,
-      { name: "out", value: "FILE", help: "file to write (default schema.json)" },
-      COLLECTIONS,
-      { name: "redact-examples", help: "leave out every stored value" },
-      { name: "audit", help: "print the schema and write nothing" },
-      ENV_FILE,
-    ],
-    examples: ["toolsrv introspect tools.yaml --connection main", "toolsrv introspect tools.yaml --connection main --audit --redact-examples"],
-    writes: true,
-    load: () => import("./commands/introspect.js"),
-  },
-  {
-    name: "discover",
-    summary: "Propose draft tools from the schema of a connection's collections",
-    args: [CATALOG],
-    options: [CONNECTION, EXPERIMENTAL, COLLECTIONS, { name: "out", value: "FILE", help: "report to write (default tools.discovered.drafts.yaml)" }, ENV_FILE],
-    examples: ["toolsrv discover tools.yaml --connection main --experimental"],
-    writes: true,
-    load: () => import("./commands/discover.js"),
-  },
-  {
-    name: "eval",
-    summary: "Run scenarios through the path of applications, or propose some",
-    args: [CATALOG, { name: "SCENARIOS.yaml", required: false }],
-    options: [
-      EXPERIMENTAL,
-      { name: "out", value: "FILE", help: "report to write (default toolsrv-eval.json), or the file of proposals" },
-      { name: "junit", value: "FILE", help: "also write JUnit XML" },
-      { name: "update", help: "record what the scenarios return as the baseline" },
-      { name: "baseline", value: "FILE", help: "baseline to compare with (default SCENARIOS.baseline.json)" },
-      { name: "strict", help: "exit 1 where a result differs from the baseline" },
-      { name: "model", value: "NAME", help: "model that chooses tools for the requests, or script:FILE" },
-      { name: "model-url", value: "URL", help: "API of the model, one that speaks chat completions: https://HOST/v1" },
-      { name: "model-key", value: "NAME", help: "variable of the env file with its key (default TOOLSRV_MODEL_API_KEY)" },
-      { name: "host-profile", value: "NAME", help: "whose tools/list the model sees: plain, compiled, prefixed, oldest, claude-code, cursor, vscode or gemini (default plain)" },
-      { name: "name", value: "NAME", help: "name of the server, for host profiles that put it before the tools' names" },
-      { name: "ask-all", help: "ask the model again where the baseline has its choice" },
-      { name: "generate", help: "propose scenarios from samples of the collections" },
-      { name: "confusion", help: "find tools that are nearly alike, and propose requests that tell them apart" },
-      ENV_FILE,
-    ],
-    examples: ["toolsrv eval tools.yaml scenarios.yaml --experimental --junit eval.xml", "toolsrv eval tools.yaml --generate --experimental"],
-    writes: true,
-    load: () => import("./commands/eval.js"),
-  },
-  {
-    name: "drift",
-    summary: "Compare a schema export with the store, and name the tools that a change affects",
-    args: [CATALOG, { name: "SCHEMA.json", required: true }],
-    options: [CONNECTION, EXPERIMENTAL, { name: "out", value: "FILE", help: "report to write (default toolsrv-drift.json)" }, ENV_FILE],
-    examples: ["toolsrv drift tools.yaml schema.json --connection main --experimental"],
-    writes: true,
-    load: () => import("./commands/drift.js"),
-  },
-  {
-    name: "drafts",
-    summary: "List the drafts of the working directory, or reject one",
-    args: [{ name: "COMMAND", required: true }, { name: "NAME", required: false }],
-    options: [],
-    examples: ["toolsrv drafts list", "toolsrv drafts reject search_bills"],
-    graceful: true,
-    writes: true,
-    load: () => import("./commands/drafts.js"),
-  },
-  {
-    name: "approve",
-    summary: "Show what a draft would change, and add it to the catalog",
-    args: [{ name: "NAME", required: true }],
-    options: [
-      { name: "file", value: "FILE", help: "catalog to add the tool to (default tools.yaml)" },
-      { name: "approver", value: "USER", help: "who approves (default: the variable USER, else local-user)" },
-      { name: "dry-run", help: "show it and write nothing" },
-    ],
-    examples: ["toolsrv approve search_bills --dry-run", "toolsrv approve search_bills --approver ana"],
-    graceful: true,
-    writes: true,
-    load: () => import("./commands/approve.js"),
-  },
-  {
-    name: "migrate",
-    summary: "Rewrite a version 1 catalog as version 2, keeping comments",
-    args: [CATALOG],
-    options: [
-      { name: "from", value: "1", help: "version of the file", required: true },
-      { name: "to", value: "2", help: "version to write", required: true },
-      { name: "dry-run", help: "print a unified diff and write nothing" },
-      { name: "write", help: "rewrite the file" },
-    ],
-    examples: ["toolsrv migrate tools.yaml --from 1 --to 2 --dry-run"],
-    writes: true,
-    load: () => import("./commands/migrate.js"),
-  },
-  {
-    name: "lock",
-    summary: "Record in the catalog how its embeddings embed, so that a model that changes is noticed",
-    args: [CATALOG],
-    options: [
-      { name: "embedding", help: "embed fixed texts and print the digests of their vectors" },
-      { name: "write", help: "write them into the catalog, keeping comments" },
-      ENV_FILE,
-    ],
-    examples: ["toolsrv lock tools.yaml --embedding", "toolsrv lock tools.yaml --embedding --write --env-file .env"],
-    writes: true,
-    load: () => import("./commands/lock.js"),
-  },
-  {
-    name: "recall",
-    summary: "Measure how many of the right rows each search finds, and write the certificate that quality.min_recall asks for",
-    args: [CATALOG],
-    options: [
-      { name: "tool", value: "NAME", help: "measure one tool; the measurements of the others stay in the certificate" },
-      { name: "samples", value: "N", help: "queries for each tenant (default 20)" },
-      { name: "min", value: "RECALL", help: "exit 1 where a tool finds less for a tenant, 3 where that cannot be measured; quality.min_recall of a tool does the same" },
-      { name: "json", help: "print the certificate as JSON" },
-      ENV_FILE,
-    ],
-    examples: ["toolsrv recall tools.yaml", "toolsrv recall tools.yaml --tool search_articles --samples 100 --min 0.95"],
-    writes: true,
-    load: () => import("./commands/recall.js"),
-  },
+  ...LIFE_COMMANDS,
   {
     name: "schema",
     summary: "Print the JSON Schema of the catalog",

@@ -41,7 +41,7 @@ export const TRACE_OPTIONS: readonly OptionSpec[] = [
   { name: "max-runs", value: "N", of: ["gc", "serve"], help: "delete older ended runs beyond (default 10000)" },
   { name: "max-blob-size-gb", value: "N", of: ["gc", "serve"], help: "delete the oldest runs while payloads are larger" },
   { name: "max-age-days", value: "N", of: ["gc", "serve"], help: "delete ended runs that started before" },
-  { name: "config", value: "FILE", help: "settings file (TOML or JSON)" },
+  { name: "config", value: "FILE", help: "settings file (TOML, YAML or JSON)" },
   { name: "host", value: "HOST", of: ["serve"], help: "address to bind (default 127.0.0.1)" },
   { name: "port", value: "N", of: ["serve"], help: "port (default 7842, 0 is any)" },
   { name: "port-auto", default: true, of: ["serve"], help: "try the next ports when it is taken" },

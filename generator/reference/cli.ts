@@ -28,7 +28,8 @@ function flag(option: OptionSpec): string {
   return `${option.short === undefined ? "" : `-${option.short}, `}${longFlag(option)}`;
 }
 
+/** A switch that is on has its `--no-` form in brackets: its meaning is what it does when it is on. */
 function longFlag({ name, value, optional, default: fallback }: OptionSpec): string {
-  if (value === undefined) return fallback === true ? `--no-${name}` : `--${name}`;
+  if (value === undefined) return fallback === true ? `--[no-]${name}` : `--${name}`;
   return `--${name} ${optional === undefined ? value : `[${value}]`}`.replaceAll("|", "\\|");
 }

@@ -2,7 +2,6 @@
  * Observing a call. Without an observer none of this runs. A call whose steps are observed gets services that report
  * each use of a store or an embedder, so that the steps themselves need not know.
  */
-import type { Adapter, ReadRequest } from "../adapters/adapter.js";
 import type { TraceContext } from "../base/traceparent.js";
 import type { CallEnd, CallServices, Caller, CallWatch, Envelope, Program, StepWatch } from "../abi/call.js";
 import { isBackendError, isToolError } from "../abi/errors.js";
@@ -11,7 +10,7 @@ import { fingerprint } from "../abi/fingerprint.js";
 import { observeWith, type CallEvidence, type CallObserver, type CallOutcome, type ObservedCall, type ObservedRead, type ObservedStep, type StepKind, type StepObserver } from "../abi/observer.js";
 import type { ExtraResult } from "../abi/extra-tools.js";
 import type { ToolPlan } from "../abi/plan.js";
-import type { Embedder } from "../embed/embedder.js";
+import { ObservedServices, type UseWatch } from "./observed-services.js";
 import { idOfRow } from "./row-id.js";
 
 /** The observer of an engine's calls. */
@@ -148,7 +147,7 @@ class Evidence implements CallEvidence {
 }
 
 /** The steps of one call on their way to the observer, and its evidence. */
-class Watch implements CallWatch {
+class Watch implements UseWatch {
   /** The call has ended; a step that others wait for may go on. */
   over = false;
 
@@ -176,7 +175,6 @@ class Watch implements CallWatch {
     return { end: (count) => close(count, null), fail: (error) => close(null, codeOf(error)) };
   }
 
-  /** Notes a read of a store. `native` gives the query as the store gets it; that it cannot be shown fails no call. */
   read(connection: string, operation: string, native: () => unknown): void {
     if (this.evidence === null || this.over) return;
     let digest: string | null = null;
@@ -201,122 +199,4 @@ const UNWATCHED: StepWatch = { end: NOTHING, fail: NOTHING };
 function codeOf(error: unknown): string {
   if (isToolError(error)) return error.code;
   return isBackendError(error) ? error.kind : "internal";
-}
-
-async function reported<T>(step: StepWatch, work: Promise<T>, count: (result: T) => number): Promise<T> {
-  try {
-    const result = await work;
-    step.end(count(result));
-    return result;
-  } catch (error) {
-    step.fail(error);
-    throw error;
-  }
-}
-
-/** The services of a program, reporting each read and each embedding. A class, so that a call that uses none of them makes one object. */
-class ObservedServices implements CallServices {
-  constructor(
-    private readonly program: Program,
-    private readonly services: CallServices,
-    private readonly watch: Watch,
-  ) {}
-
-  async adapter(connection: string): Promise<Adapter> {
-    const { program, services, watch } = this;
-    const backend = program.connections[connection]?.backend ?? "unknown";
-    return observedAdapter(await opened(services.adapter(connection), connection, backend, watch), { connection, backend, watch, native: (request) => services.explain(connection, request) });
-  }
-
-  async embedder(name: string): Promise<Embedder> {
-    return observedEmbedder(await this.services.embedder(name), this.watch);
-  }
-
-  get expander(): CallServices["expander"] {
-    return this.services.expander;
-  }
-
-  get reranker(): CallServices["reranker"] {
-    return this.services.reranker;
-  }
-
-  get degraded(): CallServices["degraded"] {
-    return this.services.degraded;
-  }
-
-  get now(): CallServices["now"] {
-    return this.services.now;
-  }
-
-  get guard(): CallServices["guard"] {
-    return this.services.guard;
-  }
-
-  get route(): CallServices["route"] {
-    return this.services.route;
-  }
-
-  explain(connection: string, request: ReadRequest): ReturnType<CallServices["explain"]> {
-    return this.services.explain(connection, request);
-  }
-
-  once<T>(part: object, make: () => T): T {
-    return this.services.once(part, make);
-  }
-}
-
-/** Opening a store is a step only where it fails: the step that needed it never begins. */
-async function opened(opening: Promise<Adapter>, connection: string, backend: string, watch: CallWatch): Promise<Adapter> {
-  try {
-    return await opening;
-  } catch (error) {
-    watch.step("store", "open", connection, { backend, connection }).fail(error);
-    throw error;
-  }
-}
-
-interface ObservedStore {
-  readonly connection: string;
-  readonly backend: string;
-  readonly watch: Watch;
-  /** The native form of a request. */
-  native(request: ReadRequest): unknown;
-}
-
-function observedAdapter(adapter: Adapter, { connection, backend, watch, native }: ObservedStore): Adapter {
-  const step = (operation: string, collection: string | null, more: ObservedStep["attributes"] = {}): StepWatch =>
-    watch.step("store", operation, collection === null ? connection : `${connection}/${collection}`, { backend, connection, ...(collection === null ? {} : { collection }), ...more });
-  return {
-    health: (signal) => adapter.health(signal),
-    collections(signal) {
-      watch.read(connection, "collections", () => null);
-      return reported(step("collections", null), adapter.collections(signal), (names) => names.length);
-    },
-    describe: (collection, signal) => adapter.describe(collection, signal),
-    search(request, signal) {
-      watch.read(connection, "search", () => native({ search: request }));
-      return reported(step("search", request.collection, { limit: request.limit, mode: request.mode }), adapter.search(request, signal), ({ rows }) => rows.length);
-    },
-    fetch(request, signal) {
-      watch.read(connection, "fetch", () => native({ fetch: request }));
-      return reported(step("fetch", request.collection, { limit: request.limit }), adapter.fetch(request, signal), ({ rows }) => rows.length);
-    },
-    count(collection, filter, signal, route) {
-      watch.read(connection, "count", () => native({ count: { collection, filter, ...(route === undefined ? {} : { route }) } }));
-      return reported(step("count", collection), adapter.count(collection, filter, signal, route), (total) => total);
-    },
-    sample: (collection, n, signal) => adapter.sample(collection, n, signal),
-    ...(adapter.embedsText === undefined ? {} : { embedsText: (collection: string, signal: AbortSignal) => adapter.embedsText?.(collection, signal) ?? Promise.resolve(false) }),
-    close: () => adapter.close(),
-  };
-}
-
-function observedEmbedder(embedder: Embedder, watch: CallWatch): Embedder {
-  const { provider, model } = embedder;
-  return {
-    provider,
-    model,
-    dims: embedder.dims,
-    embed: (texts, signal) => reported(watch.step("embed", "embed", `${provider}/${model}`, { provider, model, text_count: texts.length }), embedder.embed(texts, signal), (vectors) => vectors.length),
-  };
 }
