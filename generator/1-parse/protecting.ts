@@ -28,7 +28,7 @@ const PLACES: { readonly [key: string]: string } = {
 /** Keys that isolate by address; only some connections have them. */
 const ROUTES: ReadonlySet<string> = new Set(["namespace", "tenant"]);
 /** Beginnings that mean one of the keys whatever follows: `redacted_fields`, `rbac_roles`. */
-const STEMS: { readonly [stem: string]: string } = { redact: "redact", staticfilter: "static_filters", tenanc: "tenancy", documentacl: "document_acl", documentaccess: "document_acl", rbac: "rbac", ratelimit: "rate_limit", builtindefault: "builtin_defaults" };
+const STEMS: { readonly [stem: string]: string } = { redact: "redact", staticfilter: "static_filters", tenanc: "tenancy", documentacl: "document_acl", documentaccess: "document_acl", rbac: "rbac", ratelimit: "rate_limit", builtindefault: "builtin_defaults", requireauth: "require_auth" };
 const NAMES: readonly (readonly [plain: string, key: string])[] = Object.keys(PLACES).map((key) => [plain(key), key]);
 
 /** Whether the key restricts something where it is known. */

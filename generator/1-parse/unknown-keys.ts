@@ -27,12 +27,29 @@ export function reportUnknownKey(place: Place, key: string, member: unknown, { t
   } else if (guess === null && misplaced !== null) {
     refuseKey(place, key, at, misplaced);
     return false;
+  } else if (known.includes(FILTERS) && holdsConditions(member) && !isOwn(key) && !place.isTemplate(at.path)) {
+    refuseKey(place, key, at, `it has conditions: did you mean '${FILTERS}'?`);
+    return false;
   }
   place.reporter.report("VB0001", { key }, at, { help: nearby ?? `it is ignored; known here: ${known.join(", ")}` });
   // Keys of the author's own are left alone.
-  if (key.startsWith("x-") || key.startsWith(".")) return isGuard;
+  if (isOwn(key)) return isGuard;
   place.below(key, () => searchIgnored(place, member, { path: at.path, isTemplate: null }));
   return isGuard;
+}
+
+const FILTERS = "static_filters";
+
+function isOwn(key: string): boolean {
+  return key.startsWith("x-") || key.startsWith(".");
+}
+
+/** Whether a value has a condition of a filter, such as `filters: [{path: org, op: eq, value: acme}]`. Parameters have names. */
+function holdsConditions(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsConditions);
+  if ("path" in value && "value" in value && !("name" in value)) return true;
+  return ["must", "must_not", "and", "or"].some((key) => key in value && holdsConditions((value as { readonly [key: string]: unknown })[key]));
 }
 
 /** Mappings whose every key decides which calls leave an audit record, or what of a call is in it. */

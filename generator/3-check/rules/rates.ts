@@ -22,7 +22,9 @@ export const rates: Rule = ({ catalog }, reporter) => {
     else if (rate.limit === 0) reporter.report("TS0250", { detail: `'${value}' is no limit for '${tool}'` }, { path }, { tool, severity: "warning", help: "0 means no limit; use security.rbac.deny_tools to forbid a tool" });
     if (limit?.enabled !== true || names.has(tool)) continue;
     const guess = nearestName(tool, names);
-    reporter.report("TS0250", { detail: `per_tool limits '${tool}', which is not a tool` }, { path, on: "key" }, { tool, severity: "warning", help: guess === null ? "remove it, or add the tool" : `did you mean '${guess}'?` });
+    // One that is like no tool is what a removed tool left behind.
+    const found = guess === null ? { severity: "warning" as const, help: "remove it, or add the tool" } : { severity: "error" as const, help: `did you mean '${guess}'? That tool would not be limited` };
+    reporter.report("TS0250", { detail: `per_tool limits '${tool}', which is not a tool` }, { path, on: "key" }, { tool, ...found });
   }
 };
 
