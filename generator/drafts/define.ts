@@ -1,8 +1,9 @@
 /** define_tool: a proposal becomes a pending draft, or is refused with what is wrong. Nothing but the drafts file is written. */
+import { basename } from "node:path";
 import type { Host } from "../host.js";
 import { withRecord } from "./drafts-file.js";
 import { examine, issueOf, type Base, type Examination } from "./examine.js";
-import { draftHash, DRAFTS_FILE, MAX_PENDING, nameOf, stamp, type DraftRecord, type Issue, type JsonMap } from "./record.js";
+import { approveCommand, draftHash, DRAFTS_FILE, MAX_PENDING, nameOf, stamp, type DraftRecord, type Issue, type JsonMap } from "./record.js";
 import { changeDrafts, expired } from "./store.js";
 
 /** What a caller of define_tool proposes. */
@@ -50,7 +51,7 @@ export async function defineTool(host: Host, cwd: string, base: Base, proposal: 
     if (pending.some((record) => nameOf(record) === name)) return { text: kept, result: refused([issueOf("TS0605", { name }, name, "name")]) };
     if (pending.length >= MAX_PENDING) return { text: kept, result: full() };
     const record = recordOf(proposed, examination, provenanceOf(proposal, proposed, base), host.now());
-    return { text: withRecord(file, record), result: saved(name, examination.issues) };
+    return { text: withRecord(file, record), result: saved(name, base.source.path, examination.issues) };
   });
 }
 
@@ -67,7 +68,13 @@ function full(): DefineResult {
   return { rows: [], count: 0, warnings: [message], message };
 }
 
-function saved(name: string, issues: readonly Issue[]): DefineResult {
+function saved(name: string, catalog: string, issues: readonly Issue[]): DefineResult {
   const warnings = [...new Set(issues.filter(({ severity }) => severity === "warning").map(({ code }) => code))];
-  return { rows: [], count: 0, warnings, message: `Draft '${name}' is pending in ${DRAFTS_FILE}. It can be called after a person has approved it: toolsrv approve ${name}.` };
+  return { rows: [], count: 0, warnings, message: `Draft '${name}' is pending in ${DRAFTS_FILE}. It can be called after a person has approved it: ${approveCommand(name, withoutFolder(catalog))}.` };
+}
+
+/** Where a catalog is on the machine is not for callers. */
+function withoutFolder(path: string): string {
+  const name = basename(path);
+  return name === path ? path : `…/${name}`;
 }

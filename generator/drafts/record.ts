@@ -9,6 +9,8 @@ import type { Severity } from "../../runtime/abi/codes.js";
 
 /** The drafts file, in the working directory. */
 export const DRAFTS_FILE = "tools.drafts.yaml";
+/** The catalog that approve changes where none is named. */
+export const DEFAULT_CATALOG = "tools.yaml";
 /** Most drafts that wait for an approval. */
 export const MAX_PENDING = 10;
 /** Age in milliseconds at which a server lets a pending draft expire: 30 days. */
@@ -124,4 +126,9 @@ export function isExpired({ status, created_at: created, provenance }: DraftReco
   if (status !== "pending" || typeof date !== "string") return false;
   const createdMs = Date.parse(date);
   return Number.isFinite(createdMs) && nowMs - createdMs >= EXPIRES_AFTER_MS;
+}
+
+/** The command that approves a draft of a catalog. */
+export function approveCommand(name: string, catalog: string): string {
+  return `toolsrv approve ${name}${catalog === DEFAULT_CATALOG ? "" : ` --file ${catalog}`}`;
 }

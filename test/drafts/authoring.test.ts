@@ -178,6 +178,18 @@ test("define_tool saves a draft that only the server's user may read, and answer
     assert.equal(project.read("tools.yaml"), CATALOG, "a proposal changes no catalog");
   }));
 
+test("the command that approves a draft names its catalog, and not where that is on the machine", () =>
+  inProject(async (project) => {
+    project.write("films.yaml", CATALOG);
+    const said = async (catalog: string, name: string): Promise<string> => {
+      const { call } = await serve(project, { "enable-define": true }, [catalog]);
+      return /toolsrv approve [^\n]*/.exec(payload(await call("define_tool", { ...DEFINE, name })).message ?? "")?.[0] ?? "";
+    };
+    assert.equal(await said("tools.yaml", "movies_one"), "toolsrv approve movies_one.");
+    assert.equal(await said("films.yaml", "movies_two"), "toolsrv approve movies_two --file films.yaml.");
+    assert.equal(await said(project.path("films.yaml"), "movies_three"), "toolsrv approve movies_three --file …/films.yaml.");
+  }));
+
 test("define_tool answers with each problem of a proposal and writes nothing", () =>
   inProject(async (project) => {
     const { call } = await serve(project);

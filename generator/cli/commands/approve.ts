@@ -9,7 +9,7 @@ import { versionOf } from "../../drafts/append.js";
 import { DraftsProblem, type DraftsFile } from "../../drafts/drafts-file.js";
 import { baseOf, type Base, type ExaminedCatalog } from "../../drafts/examine.js";
 import { withLock } from "../../drafts/lock.js";
-import { DRAFTS_FILE, type Issue } from "../../drafts/record.js";
+import { approveCommand, DEFAULT_CATALOG, DRAFTS_FILE, type Issue } from "../../drafts/record.js";
 import { draftsPath, expired, expireDrafts, loadDrafts, saveDrafts } from "../../drafts/store.js";
 import { visible, visibleJson } from "../../drafts/untrusted.js";
 import { unifiedDiff } from "../../edit/unified-diff.js";
@@ -49,7 +49,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
 };
 
 function orderOf({ args, options }: Invocation, { cwd, env }: Io): Order {
-  const shown = typeof options["file"] === "string" ? options["file"] : "tools.yaml";
+  const shown = typeof options["file"] === "string" ? options["file"] : DEFAULT_CATALOG;
   const approver = typeof options["approver"] === "string" ? options["approver"] : env["USER"] || "local-user";
   return { name: args[0] ?? "", shown, path: resolve(cwd, shown), approver };
 }
@@ -91,7 +91,7 @@ async function approve(order: Order, io: Io): Promise<number> {
 
 async function readCatalog({ path, shown }: Order, io: Io): Promise<ReadCatalog | null> {
   const bytes = await io.host.read(path);
-  if (bytes === null) throw new DraftsProblem(`cannot read '${shown}': there is no such file`);
+  if (bytes === null) throw new DraftsProblem(`cannot read '${shown}': there is no such file; name the catalog with --file`);
   const { value, diagnostics } = decodeCatalog(bytes, shown);
   if (value === null) return refuse(diagnostics, null, io);
   // References to the environment stay open: approve reads no values.
@@ -133,7 +133,7 @@ async function markDraft({ shown, name }: Order, text: string, { host, cwd, stde
   try {
     await saveDrafts(host, cwd, text);
   } catch (error) {
-    stderr.write(`toolsrv approve: ${shown} has the tool now, but the draft could not be marked. When ${DRAFTS_FILE} can be written, run it again: toolsrv approve ${name}\n`);
+    stderr.write(`toolsrv approve: ${shown} has the tool now, but the draft could not be marked. When ${DRAFTS_FILE} can be written, run it again: ${approveCommand(name, shown)}\n`);
     throw error;
   }
 }
