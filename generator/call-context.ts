@@ -4,7 +4,7 @@
  */
 import type { Caller, Principal } from "../runtime/abi/call.js";
 import type { TenantPlan } from "../runtime/abi/plan.js";
-import { statedPrincipal, type StatedCaller } from "../runtime/abi/stated-caller.js";
+import { isRequestId, REQUEST_ID_FORM, statedPrincipal, type StatedCaller } from "../runtime/abi/stated-caller.js";
 import { nearestName } from "../runtime/base/nearest.js";
 
 /** Who calls, and for how long. Built by the application after it has authenticated the caller; the model has no part in it. */
@@ -25,7 +25,7 @@ const CHECKS: { readonly [Key in keyof Required<CallOptions>]: readonly [expecte
   roles: ["a list of texts", (value) => Array.isArray(value) && value.every(isText)],
   tenant: ["a text", isText],
   deadlineS: ["a number of seconds", (value) => typeof value === "number" && value >= 0],
-  requestId: ["a text", isText],
+  requestId: [REQUEST_ID_FORM, isRequestId],
   signal: ["an AbortSignal", (value) => value instanceof AbortSignal],
 };
 

@@ -26,3 +26,10 @@ export function statedPrincipal({ principal, claims = {}, roles, tenant }: State
     headers: stated?.from === "header" ? { [stated.name.toLowerCase()]: tenant as string } : {},
   };
 }
+
+/** Form of an id that a program gives a call. It is written to logs and records, where a line end or a megabyte of text would be a nuisance. */
+export const REQUEST_ID_FORM = "1 to 128 characters of ASCII without spaces";
+
+export function isRequestId(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21-\x7e]{1,128}$/.test(value);
+}

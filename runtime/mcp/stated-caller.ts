@@ -3,7 +3,7 @@
  * whom it calls. A model writes arguments and never `_meta`. What cannot be read whole is refused, so that a misspelt
  * key never makes a call run as somebody else.
  */
-import { statedPrincipal, tenancyOf, type StatedCaller } from "../abi/stated-caller.js";
+import { isRequestId, REQUEST_ID_FORM, statedPrincipal, tenancyOf, type StatedCaller } from "../abi/stated-caller.js";
 import type { Principal } from "../abi/call.js";
 import { isObject, metaOf, type Params } from "./jsonrpc.js";
 import type { McpServer } from "./server.js";
@@ -36,8 +36,7 @@ export function readStatedCaller(params: Params): ReadCaller | string | null {
     isAbsentOr(roles, (list) => Array.isArray(list) && list.every(isText)) ? null : "roles is a list of texts",
     isAbsentOr(tenant, isText) ? null : "tenant is a text",
     isAbsentOr(deadlineS, (seconds) => typeof seconds === "number" && seconds > 0 && seconds <= MAX_DEADLINE_S) ? null : `deadline_s is a number of seconds up to ${MAX_DEADLINE_S}`,
-    // It is written to logs, where a line end or a control character would pretend to be another line.
-    isAbsentOr(requestId, (id) => isText(id) && /^[\x21-\x7e]{1,128}$/.test(id)) ? null : "request_id is 1 to 128 characters of ASCII without spaces",
+    isAbsentOr(requestId, isRequestId) ? null : `request_id is ${REQUEST_ID_FORM}`,
   ].find((problem) => problem !== null);
   if (wrong !== undefined) return `_meta["${CALLER_KEY}"]: ${wrong}`;
   return {

@@ -108,6 +108,8 @@ test("a context that cannot be understood is an error that names the member and 
     [{ claims: ["org"] }, /^claims of the call context is an object$/],
     [{ deadlineS: Number.NaN }, /^deadlineS /],
     [{ signal: {} }, /^signal /],
+    [{ requestId: "a\nb" }, /^requestId of the call context is 1 to 128 characters of ASCII without spaces$/],
+    [{ requestId: "x".repeat(129) }, /^requestId /],
   ];
   const connection = await connect(project.catalog);
   for (const [context, message] of table) {
