@@ -124,7 +124,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
     const auth = address === null || flags === null ? null : authOptionsOf(flags, projects, routing, { address, title: name, env });
     for (const { program } of projects) await prepareLimits(program, env, limits);
     for (const { program } of projects) warnOfStart(program, { auth, env, log, embedded: options.embedded });
-    const serving: Serving = { projects, start, routing, metrics: observability.metrics, name, options, log, io };
+    const serving: Serving = { projects, start, prepare: () => observability.prepare(), routing, metrics: observability.metrics, name, options, log, io };
     if (address !== null && auth !== null) return await runHttp(serving, address, auth);
     return await runStdio(serving, options.watch ? source : undefined);
   } finally {
@@ -167,6 +167,7 @@ type Start = (project: Project) => McpServer;
 interface Serving {
   readonly projects: readonly Project[];
   readonly start: Start;
+  readonly prepare: () => Promise<void>;
   readonly routing: Routing;
   readonly metrics: Observability["metrics"];
   readonly name: string;
@@ -175,11 +176,12 @@ interface Serving {
   readonly io: ServeIo;
 }
 
-async function runStdio({ projects, start, routing, name, options, log, io }: Serving, source: ProgramSource | undefined): Promise<number> {
+async function runStdio({ projects, start, prepare, routing, name, options, log, io }: Serving, source: ProgramSource | undefined): Promise<number> {
   const live = new ReloadableCatalogs(projects, {
     source: source ?? UNWATCHED,
     routing,
     start,
+    prepare,
     principal: OWNER,
     toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: io.note,

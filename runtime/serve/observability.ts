@@ -31,8 +31,10 @@ export interface ObserverSource {
 }
 
 export interface Observability {
-  /** The observer of a program's calls; `null` for none. */
+  /** The observer of a program's calls; `null` for none. A program that was not there at the start needs `prepare` before its first call. */
   observe(program: Program, project: string): Observing | null;
+  /** Opens and loads what records of reloaded programs need. @throws StartError, or ToolError tds_invalid, when they cannot be written. */
+  prepare(): Promise<void>;
   /** `null` when no catalog asks for metrics. */
   readonly metrics: ServedMetrics | null;
   /** Audit records that were lost since the start. */
@@ -88,6 +90,9 @@ export async function createObservability(options: ObservabilityOptions): Promis
       // Above info the log costs only the calls that fail.
       return observer === null ? null : { observer, wallNow, failuresOnly: recorders.length === 0 && recorded === null && !log.enabled("info") };
     },
+    async prepare() {
+      await Promise.all([audit.prepare(), spans.prepare()]);
+    },
     async close() {
       await Promise.all([...sources, spans].map((source) => source.close()));
     },
@@ -130,6 +135,7 @@ function metricsSource(metrics: Metrics): ObserverSource {
 const AUDIT_GRACE_MS = 5000;
 
 interface AuditSource extends ObserverSource {
+  prepare(): Promise<void>;
   dropped(): number;
 }
 
@@ -143,7 +149,7 @@ async function auditSource(options: ObservabilityOptions): Promise<AuditSource> 
   // A sink that cannot be used is found now and not by the first call.
   for (const { program } of projects) observe(program);
   await audit.prepare();
-  return { observe, dropped: () => audit.dropped(), close: () => audit.close(AUDIT_GRACE_MS) };
+  return { observe, prepare: () => audit.prepare(), dropped: () => audit.dropped(), close: () => audit.close(AUDIT_GRACE_MS) };
 }
 
 function wantsAudit({ settings }: Program): boolean {
@@ -155,6 +161,7 @@ const NO_AUDIT: AuditSource = {
     if (wantsAudit(program)) throw new ToolError("tds_invalid", "observability.audit is on now; restart the server to write its records");
     return null;
   },
+  prepare: async () => undefined,
   dropped: () => 0,
   close: async () => undefined,
 };

@@ -25,6 +25,8 @@ export interface ReloadableParts {
   readonly routing: Routing;
   /** @throws ToolError when this runtime cannot run the program, or values for it are missing. */
   readonly start: (project: Project) => McpServer;
+  /** Comes after `start` of every changed catalog and before the first call. @throws StartError or ToolError when their calls could not be recorded as they ask. */
+  readonly prepare: () => Promise<void>;
   /** The one caller, who is notified when its list of tools has changed. */
   readonly principal: Principal;
   readonly toolsChanged: () => void;
@@ -89,6 +91,7 @@ export class ReloadableCatalogs {
       const changed = projects.filter(({ name, program }) => program.catalog.hash !== this.generations.get(name)?.mcp.engine.program.catalog.hash);
       // All of them begin before one of them is served: a save is taken whole or not at all.
       const next = changed.map((project) => ({ name: project.name, generation: this.begin(project) }));
+      await this.parts.prepare();
       const before = this.mcp;
       for (const { name, generation } of next) this.swap(name, generation);
       for (const { program } of changed) note(`reloaded ${program.catalog.file} — ${program.tools.length} tool${program.tools.length === 1 ? "" : "s"}\n`);

@@ -22,8 +22,10 @@ interface TracingSettings {
 }
 
 export interface SpanSource {
-  /** `null` when the catalog does not ask for spans. */
+  /** `null` when the catalog does not ask for spans. After it, and before a call is recorded, comes `prepare`. */
   record(program: Program): SpanRecorder | null;
+  /** Loads what new pipelines need. @throws StartError when a package is missing. */
+  prepare(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,36 +35,49 @@ const TRANSPORTS = { http: "tcp", stdio: "pipe" } as const;
 export async function createSpanSource(options: ObservabilityOptions): Promise<SpanSource> {
   const { env, log, learned, io, transport } = options;
   const pipelines = new Map<string, SpanPipeline>();
+  /** By their keys, with the programs that asked for them first. */
+  const unstarted = new Map<string, { readonly pipeline: SpanPipeline; readonly program: Program }>();
   const ids = createSpanIds();
-  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): { readonly pipeline: SpanPipeline; readonly isNew: boolean } => {
+  const pipelineOf = (program: Program, { exporter, endpoint, serviceName }: TracingSettings): SpanPipeline => {
     const key = JSON.stringify([exporter, exporter === "otlp" ? endpoint : "", serviceName]);
     const before = pipelines.get(key);
-    if (before !== undefined) return { pipeline: before, isNew: false };
+    if (before !== undefined) return before;
     const pipeline = new SpanPipeline({
       kind: exporter, endpoint, serviceName, version: version(), base: fileURLToPath(program.base), log, scrub: createScrub(program, env, learned), write: io.note, now: io.now,
     });
     pipelines.set(key, pipeline);
-    return { pipeline, isNew: true };
+    unstarted.set(key, { pipeline, program });
+    return pipeline;
   };
-  for (const { program } of options.projects) {
-    const settings = tracingOf(program, env);
-    if (settings === null) continue;
-    const { pipeline, isNew } = pipelineOf(program, settings);
-    if (isNew) await pipeline.start().catch((error: unknown) => refuseStart(program, error));
-  }
-  return {
+  const start = async (key: string, { pipeline, program }: { readonly pipeline: SpanPipeline; readonly program: Program }): Promise<void> => {
+    unstarted.delete(key);
+    try {
+      await pipeline.start();
+    } catch (error) {
+      // The next reload tries again.
+      pipelines.delete(key);
+      refuseStart(program, error);
+    }
+  };
+  const source: SpanSource = {
     record(program) {
       const settings = tracingOf(program, env);
       if (settings === null) return null;
-      const { pipeline, isNew } = pipelineOf(program, settings);
-      // A reload that turns spans on: the first ones wait for the packages.
-      if (isNew) void pipeline.start().catch((error: unknown) => log.error("spans cannot be exported", { error }));
-      return createSpanRecorder(program, { semconv: settings.semconv, transport: transport === null ? null : TRANSPORTS[transport] }, pipeline, ids);
+      const pipeline = pipelineOf(program, settings);
+      // A server's own process has no context of an application.
+      return createSpanRecorder(program, { semconv: settings.semconv, transport: transport === null ? null : TRANSPORTS[transport] }, pipeline, ids, transport === null ? () => pipeline.isSuppressed() : null);
+    },
+    async prepare() {
+      await Promise.all([...unstarted].map(([key, added]) => start(key, added)));
     },
     async close() {
       await Promise.all([...pipelines.values()].map((pipeline) => pipeline.close()));
     },
   };
+  // What is missing is found at the start and not by the first call.
+  for (const { program } of options.projects) source.record(program);
+  await source.prepare();
+  return source;
 }
 
 function tracingOf(program: Program, env: ObservabilityOptions["env"]): TracingSettings | null {

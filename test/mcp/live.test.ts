@@ -73,6 +73,7 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
     routing: routingOf([{ name: "tools", program: edit(0) }], null),
     principal: OWNER,
     start: ({ program }) => createMcpServer({ engine: counted(createEngine(program, { env: new Map(), metaTools: true })), info: { name: "n", title: "t", version: "1" }, log }),
+    prepare: async () => undefined,
     toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: (text) => void notes.push(text),
     explain: (error) => (error instanceof Error ? error.message : null),
@@ -178,6 +179,7 @@ test("of several catalogs the changed one is reloaded, all of them or none", asy
   const live = new ReloadableCatalogs(current, {
     source, routing, principal: OWNER,
     start: ({ program }) => createMcpServer({ engine: createEngine(program, { env: new Map(), metaTools: true }), info: { name: "n", title: "t", version: "1" }, log }),
+    prepare: async () => undefined,
     toolsChanged: () => void (changes += 1),
     note: (text) => void notes.push(text),
     explain: (error) => (error instanceof Error ? error.message : null),

@@ -119,12 +119,10 @@ test("an outage is reported once, and its end once", async () => {
   let status = 400;
   const receiver = await collector((response) => void response.writeHead(status).end());
   const { pipeline, add, advance, logged } = await piped(receiver.url);
+  /** A batch whose answer has been taken. */
   const batch = async (): Promise<void> => {
-    const before = receiver.requests.length;
     add(512);
-    while (receiver.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
-    // The answer is on its way; another turn of the exporter has taken it.
-    for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    while (pipeline.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
   };
   await batch();
   await batch();
@@ -151,12 +149,11 @@ test("exporter console writes one JSON object a line", async () => {
   });
 });
 
-test("spans that end before the packages are loaded wait for them", async () => {
-  const { pipeline, add, written } = await piped("", { kind: "console", unstarted: true });
+test("spans that end before the packages are loaded are dropped and counted, and harm no call", async () => {
+  const { pipeline, add, logged } = await piped("", { kind: "console", unstarted: true });
   add(3);
-  await pipeline.start();
   await pipeline.close();
-  assert.deepEqual([written.length, pipeline.dropped], [3, 0]);
+  assert.deepEqual([pipeline.dropped, (await logged()).length], [3, 2]);
 });
 
 test("a missing package says what to install", async () => {

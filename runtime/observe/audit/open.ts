@@ -35,7 +35,7 @@ export interface Audit {
    * @throws ToolError tds_invalid for settings that cannot be in force.
    */
   observe(audited: AuditedProgram): CallObserver | null;
-  /** Opens what can be opened before the first call. @throws ToolError tds_invalid. */
+  /** Opens what can be opened before the first call that needs it. @throws ToolError tds_invalid; what failed is forgotten. */
   prepare(): Promise<void>;
   /** Records that were lost since the start. */
   dropped(): number;
@@ -44,6 +44,7 @@ export interface Audit {
 }
 
 interface Opened {
+  isPrepared: boolean;
   readonly sink: AuditSink;
   readonly queue: AuditQueue;
   readonly chain: boolean;
@@ -61,7 +62,7 @@ export function createAudit(options: AuditOptions): Audit {
     }
     const sink = sinkOf(target, options);
     const explain = (error: unknown): string => scrub(textOf(error));
-    const made = { sink, chain, queue: createAuditQueue({ sink, log: options.log, explain }) };
+    const made = { isPrepared: false, sink, chain, queue: createAuditQueue({ sink, log: options.log, explain }) };
     opened.set(key, made);
     return made;
   };
@@ -80,7 +81,17 @@ export function createAudit(options: AuditOptions): Audit {
         },
       };
     },
-    prepare: async () => void (await Promise.all([...opened.values()].map(({ sink }) => sink.prepare()))),
+    async prepare() {
+      await Promise.all([...opened].filter(([, { isPrepared }]) => !isPrepared).map(async ([key, added]) => {
+        try {
+          await added.sink.prepare();
+          added.isPrepared = true;
+        } catch (error) {
+          opened.delete(key);
+          throw error;
+        }
+      }));
+    },
     dropped: () => [...opened.values()].reduce((sum, { queue }) => sum + queue.dropped(), 0),
     close: async (graceMs) => void (await Promise.all([...opened.values()].map(({ queue }) => queue.close(graceMs)))),
   };

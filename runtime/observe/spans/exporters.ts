@@ -40,6 +40,8 @@ export interface ExportResult {
 export interface LoadedExporter {
   readonly exporter: SpanExporter;
   readonly origin: SpanOrigin;
+  /** Whether the code that runs now was asked for no spans (OpenTelemetry's `suppressTracing`). */
+  readonly isSuppressed: () => boolean;
   readonly BatchSpanProcessor: typeof Sdk.BatchSpanProcessor;
 }
 
@@ -47,14 +49,17 @@ export interface LoadedExporter {
 export async function loadExporter(parts: ExporterParts): Promise<LoadedExporter> {
   const { kind, endpoint, serviceName, version, base, write, find } = parts;
   const load = <T>(name: (typeof SPAN_PACKAGES)["otlp"][number]): Promise<T> => loadOptionalPackage<T>(name, base, find);
-  await load<typeof Api>("@opentelemetry/api");
-  const { BatchSpanProcessor } = await load<typeof Sdk>("@opentelemetry/sdk-trace-base");
+  const { context } = await load<typeof Api>("@opentelemetry/api");
+  const { BatchSpanProcessor } = await load<typeof Sdk>(SDK);
+  const { isTracingSuppressed } = createRequire(placeOfPackage(SDK, base))("@opentelemetry/core") as CoreModule;
+  const isSuppressed = (): boolean => isTracingSuppressed(context.active());
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = await load<typeof Resources>("@opentelemetry/resources");
   const resource = defaultResource().merge(detectResources({ detectors: [envDetector] })).merge(resourceFromAttributes({ "service.name": serviceName, "service.version": version }));
   const origin = originOf(resource, version);
-  if (kind === "console") return { exporter: consoleExporter(write), origin, BatchSpanProcessor };
+  const common = { origin, isSuppressed, BatchSpanProcessor };
+  if (kind === "console") return { exporter: consoleExporter(write), ...common };
   await load(EXPORTER);
-  return { exporter: otlpExporter(transportTo(tracesUrl(endpoint), base), origin), origin, BatchSpanProcessor };
+  return { exporter: otlpExporter(transportTo(tracesUrl(endpoint), base), origin), ...common };
 }
 
 /** Where spans are posted. */
@@ -86,6 +91,12 @@ interface TransportModule {
   ): Transport;
 }
 
+/** A package that the SDK brings along. */
+interface CoreModule {
+  isTracingSuppressed(context: Api.Context): boolean;
+}
+
+const SDK = "@opentelemetry/sdk-trace-base";
 const EXPORTER = "@opentelemetry/exporter-trace-otlp-proto";
 
 /** @throws PackageError when the release that is installed has no such transport. */

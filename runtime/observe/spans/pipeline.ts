@@ -32,38 +32,35 @@ export class SpanPipeline implements SpanSink {
   /** Spans that nobody will receive. */
   dropped = 0;
   /** Spans that have not arrived, those on their way among them. */
-  private waiting = 0;
+  waiting = 0;
   private lostAt = 0;
   /** Of `dropped`, those of the outage that lasts; `null` when there is none. */
   private outage: number | null = null;
   /** `null` until the packages are loaded. */
-  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin } | null = null;
-  /** Spans that ended before. */
-  private early: Span[] = [];
+  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin; readonly isSuppressed: () => boolean } | null = null;
   private closed = false;
 
   constructor(private readonly options: SpanPipelineOptions) {}
 
-  /** Loads the packages; spans that end before wait for them. @throws PackageError */
+  /** Loads the packages. Comes before the first span. @throws PackageError */
   async start(): Promise<void> {
-    const { exporter, origin, BatchSpanProcessor } = await loadExporter(this.options);
+    const { exporter, origin, isSuppressed, BatchSpanProcessor } = await loadExporter(this.options);
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
     const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
-    this.loaded = { processor, origin };
-    for (const span of this.early) processor.onEnd(new EndedSpan(span, origin));
-    this.early = [];
+    this.loaded = { processor, origin, isSuppressed };
+  }
+
+  /** Whether the code that runs now was asked for no spans. */
+  isSuppressed(): boolean {
+    return this.loaded?.isSuppressed() ?? false;
   }
 
   add(spans: readonly Span[]): void {
-    if (this.closed || this.waiting + spans.length > MAX_WAITING) {
-      this.lose(spans.length, "more spans end than the collector takes");
+    if (this.loaded === null || this.closed || this.waiting + spans.length > MAX_WAITING) {
+      this.lose(spans.length, this.loaded === null ? "the packages of OpenTelemetry are not loaded" : "more spans end than the collector takes");
       return;
     }
     this.waiting += spans.length;
-    if (this.loaded === null) {
-      this.early.push(...spans);
-      return;
-    }
     const { processor, origin } = this.loaded;
     for (const span of spans) processor.onEnd(new EndedSpan(span, origin));
   }

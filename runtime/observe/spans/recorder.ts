@@ -21,8 +21,12 @@ export interface SpanRecorder {
   spanOf(call: ObservedCall): OwnIds | null;
 }
 
-export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds): SpanRecorder {
+/** @param isSuppressed whether the code that runs now wants no spans, as an application says in its context; `null` where no application runs in this process. */
+export function createSpanRecorder(program: Pick<Program, "catalog">, settings: Pick<SpanSubject, "semconv" | "transport">, sink: SpanSink, ids: SpanIds, isSuppressed: (() => boolean) | null = null): SpanRecorder {
   const subjectOf = subjectTable(program, settings);
+  // The context is that of the caller when a call begins; where it ends, it may be a pool's.
+  const suppressed = isSuppressed === null ? null : new WeakSet<ObservedCall>();
+  const isRecorded = (call: ObservedCall): boolean => (call.trace === null || call.trace.sampled) && suppressed?.has(call) !== true;
   // Observers of a call end one after another: only the call that ends now can have been asked for.
   let asked: { readonly call: ObservedCall; readonly span: OwnIds } | null = null;
   const idsOf = ({ trace }: ObservedCall): OwnIds => ({ traceId: trace?.traceId ?? ids.traceId(), spanId: ids.spanId() });
@@ -33,6 +37,7 @@ export function createSpanRecorder(program: Pick<Program, "catalog">, settings: 
       return asked.span;
     },
     observer: {
+      ...(isSuppressed === null ? {} : { begin: (call) => void (isSuppressed() && suppressed?.add(call)) }),
       steps: { begin: () => undefined, end: () => undefined },
       end(call) {
         if (!isRecorded(call)) return;
@@ -42,10 +47,6 @@ export function createSpanRecorder(program: Pick<Program, "catalog">, settings: 
       },
     },
   };
-}
-
-function isRecorded({ trace }: ObservedCall): boolean {
-  return trace === null || trace.sampled;
 }
 
 /** What is the same for all calls of a tool is made once. */
