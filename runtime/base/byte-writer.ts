@@ -27,13 +27,14 @@ export class ByteWriter {
     this.end = length;
   }
 
-  /** A copy of what was written, between what is given; the writer is empty then. */
-  take(before: Uint8Array = NOTHING, after: Uint8Array = NOTHING): Buffer {
-    const taken = Buffer.allocUnsafeSlow(before.length + this.end + after.length);
+  /** A copy of what was written, or of its first `length` bytes, between what is given; the writer has the rest then. */
+  take(before: Uint8Array = NOTHING, after: Uint8Array = NOTHING, length = this.end): Buffer {
+    const taken = Buffer.allocUnsafeSlow(before.length + length + after.length);
     taken.set(before);
-    this.bytes.copy(taken, before.length, 0, this.end);
-    taken.set(after, before.length + this.end);
-    this.end = 0;
+    this.bytes.copy(taken, before.length, 0, length);
+    taken.set(after, before.length + length);
+    this.bytes.copyWithin(0, length, this.end);
+    this.end -= length;
     return taken;
   }
 

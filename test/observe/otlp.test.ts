@@ -4,12 +4,13 @@ import { createRequire } from "node:module";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { placeOfPackage } from "../../runtime/base/optional-package.js";
-import { EndedSpan, originOf } from "../../runtime/observe/spans/ended-span.js";
+import { originOf } from "../../runtime/observe/spans/origin.js";
 import { OtlpSpans } from "../../runtime/observe/spans/otlp.js";
 import type { Span } from "../../runtime/observe/spans/span.js";
 import { spansOfProtobuf } from "../../runtime/trace/ingest/otlp/spans-protobuf.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
+import { EndedSpan } from "./ended-span.js";
 
 const test = suite("observe/otlp");
 
@@ -43,7 +44,7 @@ test("the bytes of a request are those of OpenTelemetry's serializer, for each k
   const check = (what: string, spans: readonly Span[]): void => {
     for (const span of spans) batch.add(span);
     const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => new EndedSpan(span, ORIGIN)));
-    assert.equal(Buffer.compare(batch.take(ORIGIN), wanted ?? Buffer.alloc(0)), 0, what);
+    assert.equal(Buffer.compare(batch.take(spans.length, ORIGIN), wanted ?? Buffer.alloc(0)), 0, what);
   };
   for (const [what, span] of SPANS) check(what, [span]);
   check("all", SPANS.map(([, span]) => span));
@@ -56,15 +57,16 @@ test("times are exact to a thousandth of a millisecond, at every second and frac
   const spans = Array.from({ length: 5000 }, (_, nth) => ({ ...SPAN, startMs: nth * 340_001.017, endMs: 1_700_000_000_000 + nth * 7.001 }));
   for (const span of spans) batch.add(span);
   const wanted = ProtobufTraceSerializer.serializeRequest(spans.map((span) => new EndedSpan(span, ORIGIN)));
-  assert.equal(Buffer.compare(batch.take(ORIGIN), wanted ?? Buffer.alloc(0)), 0);
+  assert.equal(Buffer.compare(batch.take(spans.length, ORIGIN), wanted ?? Buffer.alloc(0)), 0);
 });
 
-test("a batch has nothing of the one before it", () => {
+test("a request has the oldest spans and nothing of those before and after them", () => {
   const batch = new OtlpSpans();
-  batch.add({ ...SPAN, name: "x".repeat(100_000) });
-  batch.take(ORIGIN);
-  batch.add(SPAN);
-  assert.deepEqual([batch.count, spansOfProtobuf(batch.take(ORIGIN)).map(({ name }) => name), batch.count], [1, ["toolsrv.tool.call"], 0]);
+  const names = (count: number): readonly string[] => spansOfProtobuf(batch.take(count, ORIGIN)).map(({ name }) => name);
+  for (const name of ["one", "x".repeat(100_000), "three", "four"]) batch.add({ ...SPAN, name });
+  assert.deepEqual(names(2), ["one", "x".repeat(100_000)]);
+  batch.add({ ...SPAN, name: "five" });
+  assert.deepEqual([names(1), names(2), names(0)], [["three"], ["four", "five"], []]);
 });
 
 test.run();

@@ -10,13 +10,14 @@ import type { Adapter } from "../../runtime/adapters/adapter.js";
 import { parseTraceparent } from "../../runtime/base/traceparent.js";
 import { createEngine } from "../../runtime/call/engine.js";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { EndedSpan, originOf } from "../../runtime/observe/spans/ended-span.js";
 import { createSpanIds } from "../../runtime/observe/spans/ids.js";
+import { originOf } from "../../runtime/observe/spans/origin.js";
 import { createSpanRecorder, type SpanSink } from "../../runtime/observe/spans/recorder.js";
 import { spansOf as spansOfCall, type SpanSubject } from "../../runtime/observe/spans/span.js";
 import type { SpanTransport } from "../../runtime/observe/spans/names.js";
 import { caller, memoryAdapter, program, type ProgramParts } from "../call/program.js";
 import { suite } from "../lib/suite.js";
+import { EndedSpan } from "./ended-span.js";
 
 const ORIGIN = originOf(resourceFromAttributes({}), "1.2.3");
 const test = suite("observe/spans");

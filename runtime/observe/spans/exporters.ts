@@ -9,8 +9,9 @@ import type * as Resources from "@opentelemetry/resources";
 import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { SPAN_PACKAGES, type SpanExporterName } from "../../abi/tracing.js";
 import { type FindPackage, loadOptionalPackage, PackageError, placeOfPackage } from "../../base/optional-package.js";
-import { type EndedSpan, originOf, type SpanOrigin } from "./ended-span.js";
+import { originOf, type SpanOrigin } from "./origin.js";
 import { OtlpSpans } from "./otlp.js";
+import type { Span } from "./span.js";
 
 export interface ExporterParts {
   readonly kind: SpanExporterName;
@@ -25,9 +26,11 @@ export interface ExporterParts {
   readonly find?: FindPackage;
 }
 
-/** The SDK's exporter, for spans of ours. */
+/** Keeps ended spans in the form in which they are sent, until the SDK's batch processor asks for a batch. */
 export interface SpanExporter {
-  export(spans: EndedSpan[], done: (result: ExportResult) => void): void;
+  add(span: Span): void;
+  /** Sends the `count` oldest spans. */
+  send(count: number, done: (result: ExportResult) => void): void;
   shutdown(): Promise<void>;
 }
 
@@ -110,22 +113,21 @@ function transportTo(url: string, base: string): Transport {
 }
 
 function otlpExporter(transport: Transport, origin: SpanOrigin): SpanExporter {
-  const batch = new OtlpSpans();
+  const spans = new OtlpSpans();
   return {
-    export(spans, done) {
-      for (const { span } of spans) batch.add(span);
-      transport.export({ body: batch.take(origin), count: spans.length }, done);
-    },
+    add: (span) => spans.add(span),
+    send: (count, done) => transport.export({ body: spans.take(count, origin), count }, done),
     shutdown: () => transport.shutdown(),
   };
 }
 
 /** One JSON object a line. The package's own console exporter writes to standard output, which is the protocol's on stdio. */
 function consoleExporter(write: (line: string) => void): SpanExporter {
+  const waiting: Span[] = [];
   return {
-    export(spans, done) {
-      for (const { span } of spans) {
-        const { traceId, spanId, parentId, name, startMs, endMs, code, shared, own } = span;
+    add: (span) => void waiting.push(span),
+    send(count, done) {
+      for (const { traceId, spanId, parentId, name, startMs, endMs, code, shared, own } of waiting.splice(0, count)) {
         write(`${JSON.stringify({
           span: name, trace_id: traceId, span_id: spanId, parent_span_id: parentId,
           ts: new Date(startMs).toISOString(), duration_ms: Math.round((endMs - startMs) * 1000) / 1000, status: code ?? "ok", attributes: { ...shared, ...own },

@@ -5,8 +5,8 @@
  * @see https://github.com/open-telemetry/opentelemetry-proto
  */
 import { ProtobufWriter } from "../../base/protobuf-writer.js";
-import type { SpanOrigin } from "./ended-span.js";
 import type { Attributes } from "./names.js";
+import type { SpanOrigin } from "./origin.js";
 import type { Span } from "./span.js";
 
 /** Flags of a span: sampled, and that the next one says whether the parent is remote. */
@@ -16,16 +16,16 @@ const STATUS = { unset: 0, error: 2 } as const;
 
 const NOTHING = new Uint8Array(0);
 
-/** A batch of spans. */
+/** Spans on their way into requests. */
 export class OtlpSpans {
-  count = 0;
+  /** Where each span ends. */
+  private readonly ends: number[] = [];
   private readonly spans = new ProtobufWriter(512 * 1024);
   private readonly written = new WeakMap<Readonly<Attributes>, Buffer>();
   private readonly names = new Map<string, Buffer>();
 
   add(span: Span): void {
     const { spans } = this;
-    this.count += 1;
     const start = spans.begin(2);
     spans.hex(1, span.traceId);
     spans.hex(2, span.spanId);
@@ -39,10 +39,11 @@ export class OtlpSpans {
     this.attributes(span.own);
     this.rest(span);
     spans.finish(start);
+    this.ends.push(spans.length);
   }
 
-  /** The request with all spans since the last one: the spans, which are copied once, and what is around them. */
-  take({ resource, scope: { name, version, schemaUrl } }: SpanOrigin): Buffer {
+  /** The request with the `count` oldest spans: the spans, which are copied once, and what is around them. */
+  take(count: number, { resource, scope: { name, version, schemaUrl } }: SpanOrigin): Buffer {
     const writer = new ProtobufWriter();
     addResource(writer, resource);
     const before = writer.take();
@@ -52,16 +53,23 @@ export class OtlpSpans {
     writer.finish(scope);
     const first = writer.take();
     writer.text(3, schemaUrl);
-    const scopeSpans = first.length + this.spans.length + writer.length;
+    const length = this.release(count);
+    const scopeSpans = first.length + length + writer.length;
     if (resource.schemaUrl !== undefined) writer.text(3, resource.schemaUrl);
     const after = writer.take();
     writer.raw(before);
     writer.head(2, scopeSpans);
     writer.raw(first);
     const inside = writer.take();
-    writer.head(1, inside.length + this.spans.length + after.length);
-    this.count = 0;
-    return this.spans.take(writer.take(NOTHING, inside), after);
+    writer.head(1, inside.length + length + after.length);
+    return this.spans.take(writer.take(NOTHING, inside), after, length);
+  }
+
+  /** Bytes of the `count` oldest spans, which end here. */
+  private release(count: number): number {
+    const [length = 0] = this.ends.splice(0, count).slice(-1);
+    for (let at = 0; at < this.ends.length; at += 1) this.ends[at] = (this.ends[at] ?? 0) - length;
+    return length;
   }
 
   /** Counts of what was dropped, which is nothing; status and flags. */

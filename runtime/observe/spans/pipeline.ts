@@ -2,10 +2,10 @@
  * Ended spans on their way out: a bounded queue before the official batch processor. A collector that is away, slow or
  * wrong costs spans, which are counted and reported once for each outage; it never costs a call.
  */
-import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../log.js";
-import { EndedSpan, type SpanOrigin } from "./ended-span.js";
 import { type ExporterParts, type ExportResult, loadExporter, type SpanExporter } from "./exporters.js";
+import { placeInQueue } from "./origin.js";
 import type { SpanSink } from "./recorder.js";
 import type { Span } from "./span.js";
 
@@ -28,6 +28,11 @@ export interface SpanPipelineOptions extends ExporterParts {
   readonly closeMs?: number;
 }
 
+interface SdkExporter {
+  export(places: readonly ReadableSpan[], done: (result: ExportResult) => void): void;
+  shutdown(): Promise<void>;
+}
+
 export class SpanPipeline implements SpanSink {
   /** Spans that nobody will receive. */
   dropped = 0;
@@ -37,7 +42,7 @@ export class SpanPipeline implements SpanSink {
   /** Of `dropped`, those of the outage that lasts; `null` when there is none. */
   private outage: number | null = null;
   /** `null` until the packages are loaded. */
-  private loaded: { readonly processor: SpanProcessor; readonly origin: SpanOrigin; readonly isSuppressed: () => boolean } | null = null;
+  private loaded: { readonly processor: SpanProcessor; readonly exporter: SpanExporter; readonly place: ReadableSpan; readonly isSuppressed: () => boolean } | null = null;
   private closed = false;
 
   constructor(private readonly options: SpanPipelineOptions) {}
@@ -47,7 +52,7 @@ export class SpanPipeline implements SpanSink {
     const { exporter, origin, isSuppressed, BatchSpanProcessor } = await loadExporter(this.options);
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
     const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
-    this.loaded = { processor, origin, isSuppressed };
+    this.loaded = { processor, exporter, place: placeInQueue(origin), isSuppressed };
   }
 
   /** Whether the code that runs now was asked for no spans. */
@@ -61,8 +66,11 @@ export class SpanPipeline implements SpanSink {
       return;
     }
     this.waiting += spans.length;
-    const { processor, origin } = this.loaded;
-    for (const span of spans) processor.onEnd(new EndedSpan(span, origin));
+    const { processor, exporter, place } = this.loaded;
+    for (const span of spans) {
+      exporter.add(span);
+      processor.onEnd(place);
+    }
   }
 
   /** Sends what waits, for a bounded time; the rest is dropped. */
@@ -79,10 +87,10 @@ export class SpanPipeline implements SpanSink {
     if (this.dropped > 0) this.options.log.warn("spans were dropped", { service: this.options.serviceName, dropped: this.dropped });
   }
 
-  private counting(exporter: SpanExporter): SpanExporter {
+  /** The exporter as the processor knows one. The places that it gives are in the order of the spans. */
+  private counting(exporter: SpanExporter): SdkExporter {
     return {
-      export: (spans, done) => {
-        const { length } = spans;
+      export: ({ length }, done) => {
         const finish = (result: ExportResult): void => {
           // After close() everything left has been counted.
           if (this.waiting > 0) {
@@ -93,7 +101,7 @@ export class SpanPipeline implements SpanSink {
           done(result);
         };
         try {
-          exporter.export(spans, finish);
+          exporter.send(length, finish);
         } catch (error) {
           finish({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
         }

@@ -1,20 +1,9 @@
-/** Our spans in the form of OpenTelemetry's SDK, whose batch processor takes them. Members are computed where they are read. */
+/** Our spans in the form of OpenTelemetry's SDK, for its serializer, whose bytes ours are compared with. */
 import type * as Api from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import { SCHEMA_URL } from "./names.js";
-import type { Span } from "./span.js";
-
-/** What all spans of a process have in common. */
-export interface SpanOrigin {
-  readonly resource: Resource;
-  readonly scope: { readonly name: string; readonly version: string; readonly schemaUrl: string };
-}
-
-/** `version` is toolsrv's. */
-export function originOf(resource: Resource, version: string): SpanOrigin {
-  return { resource, scope: { name: "toolsrv", version, schemaUrl: SCHEMA_URL } };
-}
+import type { SpanOrigin } from "../../runtime/observe/spans/origin.js";
+import type { Span } from "../../runtime/observe/spans/span.js";
 
 const SAMPLED = 1;
 
