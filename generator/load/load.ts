@@ -45,11 +45,18 @@ export async function loadRecords(
   const counts: LoadCounts = { added: 0, updated: 0, unchanged: 0, bad: 0 };
   const unseen = new Set(options.textPaths ?? []);
   const batches = new Batches(embedder, writer, hooks, counts, signal);
-  let waiting: LoadRecord[] = [];
+  let converted: LoadRecord[] = [];
+  let wanted: LoadRecord[] = [];
   let records = 0;
+  const lookUp = (): void => {
+    const missing = writer.withoutStored(converted);
+    counts.unchanged += converted.length - missing.length;
+    wanted.push(...missing);
+    converted = [];
+  };
   const flush = async (): Promise<void> => {
-    await batches.add(waiting);
-    waiting = [];
+    await batches.add(wanted);
+    wanted = [];
   };
   try {
     for await (const item of items) {
@@ -62,10 +69,11 @@ export async function loadRecords(
       }
       records++;
       for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
-      if (writer.isStored(record)) counts.unchanged++;
-      else waiting.push(record);
-      if (waiting.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
+      converted.push(record);
+      if (converted.length >= BATCH) lookUp();
+      if (wanted.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
     }
+    lookUp();
     if (unseen.size === 0 || records >= KEPT_BACK) await flush();
   } finally {
     batches.write();

@@ -95,8 +95,15 @@ export class Writer {
     }
   }
 
-  /** Whether the record is stored already, word for word; such a one needs no embedding. */
-  isStored({ id, record }: LoadRecord): boolean {
+  /**
+   * Those that are not stored word for word; the others need no embedding. One transaction looks all of them up, because
+   * to open one costs more than a look.
+   */
+  withoutStored(records: readonly LoadRecord[]): readonly LoadRecord[] {
+    return this.#db.transaction(() => records.filter((record) => !this.#isStored(record)))();
+  }
+
+  #isStored({ id, record }: LoadRecord): boolean {
     const row = this.#statements.findRow.get(id) as number | undefined;
     return row !== undefined && this.#statements.readRecord.get(row) === JSON.stringify(record);
   }
