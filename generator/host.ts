@@ -114,6 +114,23 @@ async function entries(root: string, folder = ""): Promise<readonly Entry[]> {
   return below.flat();
 }
 
+async function write(path: string, data: string | Uint8Array, mode?: number): Promise<void> {
+  makeFolder(dirname(path));
+  const isNew = await stat(path).then(() => false, missing);
+  try {
+    await writeFile(path, data, mode === undefined ? {} : { mode });
+  } catch (error) {
+    // The first half of a file could be taken for all of it.
+    if (isNew) await rm(path, { force: true });
+    throw withPath(error, path);
+  }
+}
+
+/** A failed write of an open file does not say which one. */
+function withPath(error: unknown, path: string): unknown {
+  return error instanceof Error && "code" in error && !("path" in error) ? Object.assign(error, { path }) : error;
+}
+
 async function replace(path: string, data: string | Uint8Array, modeIfNew?: number): Promise<void> {
   const found = await replaced(path, modeIfNew);
   const beside = `${found.target}.${process.pid}.new`;
@@ -132,7 +149,7 @@ async function replace(path: string, data: string | Uint8Array, modeIfNew?: numb
     await rename(beside, found.target);
   } catch (error) {
     await rm(beside, { force: true });
-    throw error;
+    throw withPath(error, found.target);
   }
 }
 
@@ -172,10 +189,7 @@ export function nodeHost(): Host {
   return {
     read: (path) => readFile(path).catch((error: unknown) => (missing(error) ? null : Promise.reject(error))),
     stream: (path) => createReadStream(path),
-    async write(path, data, mode) {
-      makeFolder(dirname(path));
-      await writeFile(path, data, mode === undefined ? {} : { mode });
-    },
+    write,
     replace,
     create,
     process: { pid: process.pid, machine: hostname(), startedMs: Math.round(performance.timeOrigin) },

@@ -4,6 +4,7 @@ import type { AuthOptions, IdJagOptions } from "../auth/service.js";
 import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from "../abi/signatures.js";
 import { isLoopbackAddress, urlHost } from "../base/loopback.js";
 import { isRecord } from "../base/paths.js";
+import { NO_STATE_FOLDER } from "../base/state-folder.js";
 import { isHeaderName, isSecureUrl } from "../base/web.js";
 import type { HttpAddress } from "./address.js";
 import type { AuthFlags } from "./auth-flags.js";
@@ -23,8 +24,8 @@ export interface AuthServer {
   readonly address: HttpAddress;
   /** serverInfo.name */
   readonly title: string;
-  /** Folder for the state of a user's servers: ~/.toolsrv. */
-  readonly stateFolder: string;
+  /** Folder for the state of a user's servers, ~/.toolsrv; `null` without a home folder. */
+  readonly stateFolder: string | null;
 }
 
 /**
@@ -44,18 +45,22 @@ export function authOptions(flags: AuthFlags, own: AuthSource, others: readonly 
     case "jwt":
       return jwtOptions(flags, own, publicUrl);
     case "builtin":
-      return {
-        mode: "builtin",
-        // Demanded when the flags were read.
-        publicUrl: flags.publicUrl ?? "",
-        store: flags.store.kind === "redis" ? flags.store : { kind: "sqlite", file: join(server.stateFolder, "authstate.db") },
-        stateFolder: server.stateFolder,
-        title: server.title,
-        idJag: idJagOptions(own),
-      };
+      return builtinOptions(flags, own, server);
     default:
       return flags.mode satisfies never;
   }
+}
+
+function builtinOptions(flags: AuthFlags, own: AuthSource, { stateFolder, title }: AuthServer): AuthOptions {
+  if (stateFolder === null) throw new StartError(NO_STATE_FOLDER);
+  return {
+    mode: "builtin",
+    // Demanded when the flags were read.
+    publicUrl: flags.publicUrl ?? "",
+    store: flags.store.kind === "redis" ? flags.store : { kind: "sqlite", file: join(stateFolder, "authstate.db") },
+    stateFolder, title,
+    idJag: idJagOptions(own),
+  };
 }
 
 /** Whether callers of this mode have claims: for routing by one. */

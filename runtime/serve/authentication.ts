@@ -1,12 +1,11 @@
 /** Opens the authentication of a server: the one place where a mode of `--auth` becomes code. A mode is loaded when it runs. */
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "../abi/call.js";
 import { CODES, fillHoles } from "../abi/codes.js";
 import type { Project } from "../abi/projects.js";
 import type { Env } from "../abi/references.js";
 import type { Routing } from "../access/project.js";
+import { stateFolder } from "../base/state-folder.js";
 import { createNoAuth } from "../auth/none.js";
 import { withRefusalLog } from "../auth/refusal-log.js";
 import type { AuthMode, AuthOptions, AuthParts, AuthService } from "../auth/service.js";
@@ -43,7 +42,7 @@ export function authOptionsOf(flags: AuthFlags, projects: readonly Project[], ro
   if (own === undefined) throw new TypeError("the default project is one of the projects");
   const others = sources.filter(({ name }) => name !== routing.fallback).map(({ source }) => source);
   refuseOpenAddress(flags, projects);
-  const options = authOptions(flags, own, others, { address: server.address, title: server.title, stateFolder: join(homedir(), ".toolsrv") });
+  const options = authOptions(flags, own, others, { address: server.address, title: server.title, stateFolder: stateFolder() });
   if (routing.claim !== null && !hasClaims(options)) throw new StartError(`--route-by-claim needs callers with claims, and those of --auth ${options.mode} have none; use --auth jwt or api_key`);
   return options;
 }

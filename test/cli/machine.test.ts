@@ -1,7 +1,7 @@
 /** What the machine refuses: full disks, read-only folders, native parts of another Node. Never a bug of ours, never exit 0. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXIT } from "../../generator/cli/exit.js";
@@ -183,6 +183,21 @@ test("the launcher says which Node it needs, and that packages are missing, in o
     execFile(process.execPath, ["--require", join(folder, "old.cjs"), "--", repo("bin/toolsrv"), "--help"], (error, _, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stderr }));
   });
   assert.deepEqual(old, { code: 2, stderr: "toolsrv needs Node 20.19 or newer; this is v18.20.0\n" });
+});
+
+test("a new file whose write fails is not left half-written, and the error names it", async () => {
+  const path = join(scratch, "new.json");
+  // As a disk fills up: some of the text, then the error of a write, which knows no path.
+  async function* filling(): AsyncGenerator<string> {
+    yield '{"half": ';
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+  }
+  const failed = await nodeHost().write(path, filling() as unknown as string).then(() => null, (error: unknown) => error);
+  assert.equal(systemProblem(failed), `cannot write '${path}': no space left on the device`);
+  assert.equal(existsSync(path), false);
+  writeFileSync(path, "old");
+  await assert.rejects(nodeHost().write(path, filling() as unknown as string));
+  assert.equal(existsSync(path), true, "what was there may be another's");
 });
 
 test.run();

@@ -1,7 +1,7 @@
 /** `toolsrv auth`: the operator's side of `--auth builtin`. */
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AdminOptions } from "../../../runtime/auth/oauth/admin.js";
+import { NO_STATE_FOLDER, stateFolder } from "../../../runtime/base/state-folder.js";
 import { readAuthStore } from "../../../runtime/config/auth-flags.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -66,13 +66,14 @@ async function doctor({ args, options: flags }: Invocation, io: Io, options: Adm
 
 /** The store that `serve` with the same flags uses. */
 function adminOptions({ options }: Invocation, io: Io, log: AdminOptions["log"]): AdminOptions {
-  const stateFolder = join(io.env["HOME"] ?? homedir(), ".toolsrv");
-  return { store: storeOf(options, stateFolder), stateFolder, log, now: () => io.host.now() };
+  const folder = stateFolder(io.env["HOME"]);
+  if (folder === null) throw new UsageError(NO_STATE_FOLDER);
+  return { store: storeOf(options, folder), stateFolder: folder, log, now: () => io.host.now() };
 }
 
-function storeOf(options: Invocation["options"], stateFolder: string): AdminOptions["store"] {
+function storeOf(options: Invocation["options"], folder: string): AdminOptions["store"] {
   const store = readAuthStore((flag) => (typeof options[flag] === "string" ? options[flag] : null));
-  return store.kind === "redis" ? store : { ...store, file: join(stateFolder, "authstate.db") };
+  return store.kind === "redis" ? store : { ...store, file: join(folder, "authstate.db") };
 }
 
 function causeOf(error: unknown): string {

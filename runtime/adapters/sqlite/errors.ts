@@ -15,7 +15,8 @@ const SQLITE_KINDS: readonly (readonly [RegExp, BackendErrorKind, string])[] = [
   [/^SQLITE_NOTADB/, "internal", "is not a SQLite database"],
   [/^SQLITE_CORRUPT/, "internal", "is damaged; load it again with: toolsrv load … --replace"],
   [/^SQLITE_(CANTOPEN|PERM|AUTH|READONLY)/, "auth", "cannot be opened; check the permissions of the file and its folder"],
-  [/^SQLITE_(IOERR|FULL)/, "unreachable", "cannot be read"],
+  [/^SQLITE_FULL/, "unreachable", "cannot be written: no space left on the device"],
+  [/^SQLITE_IOERR/, "unreachable", "cannot be read"],
 ];
 
 /**

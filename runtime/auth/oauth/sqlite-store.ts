@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder } from "../../base/make-folder.js";
-import { nativeModuleProblem } from "../../base/native-module.js";
+import { systemProblem } from "../../base/system-error.js";
 import { openSchema, SWEEPS } from "./sqlite-schema.js";
 import {
   MAX_CLIENTS, MAX_TIMELINE, PENDING_LOGIN_MS, StoreUnavailable, UNUSED_CLIENT_MS, USED_CLIENT_MS, USED_CODE_MS,
@@ -202,7 +202,7 @@ function open(file: string): Database.Database {
     openSchema(db);
     return db;
   } catch (error) {
-    const why = nativeModuleProblem(error, "better-sqlite3") ?? (error instanceof Error ? error.message : String(error));
+    const why = systemProblem(error) ?? (error instanceof Error ? error.message : String(error));
     throw new StoreUnavailable(`the login store ${file} cannot be opened: ${why}`, { cause: error });
   }
 }

@@ -61,6 +61,15 @@ test("rotate-secret before the first start makes the secret that the server then
   await served.stop();
 });
 
+test("without a home folder nothing is written: a secret in the working directory would be committed with it", async () => {
+  for (const folder of ["", "relative/home"]) {
+    const { code, err } = await auth(folder, "rotate-secret");
+    assert.is(code, 2);
+    assert.match(err, /there is no place for the login store: HOME is empty or no absolute path; set it to a folder/);
+  }
+  assert.is(existsSync(".toolsrv"), false);
+});
+
 test("revoke ends every login and keeps secret and clients", () => withServer(async (served, folder) => {
   const { clientId, tokens } = await fullLogin(served);
   const { code, out } = await auth(folder, "revoke");
