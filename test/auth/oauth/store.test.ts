@@ -225,8 +225,10 @@ for (const kind of KINDS) {
   });
 
   add("something is claimed once", async (store, _, other) => {
-    const claims = await Promise.all([store.claimOnce("k", 10_000), other.claimOnce("k", 10_000), store.claimOnce("other", 10_000)]);
-    assert.equal(claims, [true, false, true]);
+    // Which of two connections is first is chance.
+    const claims = await Promise.all([store.claimOnce("k", 10_000), other.claimOnce("k", 10_000)]);
+    assert.equal(claims.sort(), [false, true]);
+    assert.is(await store.claimOnce("other", 10_000), true);
   });
 
   add("a counter counts for all replicas and says how long its window lasts", async (store, _, other) => {
