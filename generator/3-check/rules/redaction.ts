@@ -3,6 +3,7 @@
  * caller who may filter, look up, sort or group by a hidden value learns it by asking often enough.
  */
 import type { Expr } from "../../../runtime/abi/plan.js";
+import { nearestName } from "../../../runtime/base/nearest.js";
 import { compilePattern } from "../../../runtime/base/pattern.js";
 import { show, type Reporter } from "../../diagnostics.js";
 import { parseExpression } from "../../expression.js";
@@ -43,6 +44,19 @@ export const duplicates: Rule = ({ catalog }, reporter) => {
     for (const { path, at } of output.redact) {
       if (seen.has(path)) reporter.report("TS0224", { path }, { path: [...at, "path"] }, { tool });
       seen.add(path);
+    }
+  }
+};
+
+/** A rule for a field that is not returned hides nothing; one that is nearly a field that is returned was meant for that. */
+export const misspelt: Rule = ({ catalog, enterprise }, reporter) => {
+  for (const { tool, output } of outputsOf(catalog)) {
+    const { fields, redact } = output;
+    if (fields === null) continue;
+    const open = fields.filter((field) => !redact.some(({ path }) => overlap(path, field)));
+    for (const { path, at } of redact) {
+      const guess = fields.some((field) => overlap(path, field)) ? null : nearestName(path, open);
+      if (guess !== null) reporter.report("TS0230", { path, field: guess }, { path: [...at, "path"] }, { tool, severity: enterprise ? "error" : "warning", help: `did you mean '${guess}'? Its values leave as they are` });
     }
   }
 };
