@@ -55,6 +55,11 @@ const MAX_OPEN = 500;
 
 function isDeep(text: string): boolean {
   if (/^[ \t]*(?:[-?:][ \t]+){100}/m.test(text)) return true;
+  // Each draft by itself: brackets in the texts of one must not make another one unreadable.
+  return text.split(/^(?=[ \t]*-[ \t]+status:)/m).some(opensTooMany);
+}
+
+function opensTooMany(text: string): boolean {
   let open = 0;
   for (const bracket of text.match(/[[\]{}]/g) ?? []) {
     open += bracket === "[" || bracket === "{" ? 1 : -1;

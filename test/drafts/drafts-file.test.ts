@@ -49,6 +49,15 @@ test("bytes that are no text are refused", () =>
     assert.match((await toolsrv("drafts", "list")).err, /not UTF-8/);
   }));
 
+test("brackets in the texts of drafts keep no other draft out", () =>
+  inProject(async (project) => {
+    const propose = (name: string, description: string) => project.define({ name, description });
+    for (const name of ["one", "two", "three"]) assert.match((await propose(`movies_${name}`, `List movies. ${"[".repeat(200)}`)).message, /is pending/);
+    assert.match((await propose("movies_four", "List movies of one genre [as the user names it].")).message, /is pending/);
+    await assert.rejects(propose("movies_five", `List movies. ${"[".repeat(600)}`), /nested too deeply/);
+    assert.equal((await project.toolsrv("drafts", "reject", "movies_one")).code, 0);
+  }));
+
 test("comments of the drafts file survive a change", () =>
   inProject(async (project) => {
     await project.define();
