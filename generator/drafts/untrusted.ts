@@ -97,6 +97,7 @@ const ODDITIES: readonly (readonly [what: string, form: RegExp])[] = [
   ["an order to the model", /\b(?:send|forward|upload|post|email|transmit|leak|exfiltrate|copy)\b[^.\n]{0,40}\bto\b/i],
   ["talk of instructions", /\b(?:system prompt|instructions?|jailbreak|important\s*[:!]|urgent\s*[:!]|attention\s*[:!]|as an ai|new task)\b/i],
   ["talk of secrets", /\b(?:passwords?|secrets?|api[ _-]?keys?|access tokens?|credentials?|private keys?|\.env|ssh)\b/i],
+  ["lines that look like lines of a catalog", /\n[ \t]*(?:- +[A-Za-z_]{1,40}|tools|connections|security|static_filters|must|must_not|target|output|redact)[ \t]*:(?:[ \t\n]|$)/],
   ["encoded text", /[A-Za-z0-9+/_-]{60,}={0,2}|(?:\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;){3,}/i],
   ["letters of two scripts in one word", /(?:\p{Script=Latin}[\p{M}\d]{0,8}(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee}))|(?:(?:\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee})[\p{M}\d]{0,8}\p{Script=Latin})/u],
   ["letters that look like others", /[\u{1d400}-\u{1d7ff}\uff21-\uff3a\uff41-\uff5a\u2460-\u24ff]/u],
