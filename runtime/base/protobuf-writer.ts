@@ -89,6 +89,11 @@ export class ProtobufWriter extends ByteWriter {
   private varint(value: number): void {
     this.room(MAX_VARINT_BYTES);
     const { bytes } = this;
+    // Tags and most lengths.
+    if (value < ONE_BYTE) {
+      bytes[this.end++] = value;
+      return;
+    }
     let left = value;
     for (; left >= HALF; left = Math.floor(left / ONE_BYTE)) bytes[this.end++] = (left % ONE_BYTE) | ONE_BYTE;
     for (; left >= ONE_BYTE; left >>>= 7) bytes[this.end++] = (left & 0x7f) | ONE_BYTE;

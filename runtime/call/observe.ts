@@ -113,11 +113,10 @@ function failed(error: unknown): CallOutcome {
   return isToolError(error) ? { kind: "error", code: error.code, message: error.message } : { kind: "error", code: "internal", message: "internal error" };
 }
 
+/** What the caller would have to make first (its id, its trace) is asked of it when an observer wants it: metrics want none of it. */
 class CallRecord implements ObservedCall {
-  readonly requestId: string;
-  readonly session: string | null;
-  readonly trace: TraceContext | null;
-  readonly principal: string | null;
+  /** Private, so that nothing of a caller is in a copy of the record or in its JSON. */
+  readonly #caller: Caller;
   endedMs = 0;
   outcome: CallOutcome | null = null;
   steps: readonly ObservedStep[] = NO_STEPS;
@@ -131,10 +130,23 @@ class CallRecord implements ObservedCall {
     readonly startedMs: number,
     readonly evidence: CallEvidence | null,
   ) {
-    this.requestId = caller.requestId;
-    this.session = caller.session ?? null;
-    this.trace = caller.trace ?? null;
-    this.principal = caller.principal.id;
+    this.#caller = caller;
+  }
+
+  get requestId(): string {
+    return this.#caller.requestId;
+  }
+
+  get session(): string | null {
+    return this.#caller.session ?? null;
+  }
+
+  get trace(): TraceContext | null {
+    return this.#caller.trace ?? null;
+  }
+
+  get principal(): string | null {
+    return this.#caller.principal.id;
   }
 }
 

@@ -41,7 +41,8 @@ function recorder(): Told {
       steps: { begin: (_, step) => line("step", step), end: (_, step) => line("done", step) },
       end(call) {
         lines.push(`end ${JSON.stringify(call.outcome)}`);
-        calls.push({ ...call });
+        // As it is now: it goes on changing, and asks its caller for the rest.
+        calls.push({ ...call, requestId: call.requestId, session: call.session, trace: call.trace, principal: call.principal });
       },
     },
   };
@@ -164,6 +165,14 @@ test("without an observer that asks for it there is no evidence, and no row carr
   const { rows } = await engineOf(observer).call("piped", {}, nobody);
   assert.equal(calls[0]?.evidence, null);
   assert.equal(JSON.stringify(rows), '[{"name":"b"},{"name":"a"}]');
+});
+
+test("a record names its caller; neither its JSON nor a copy of it has the caller's claims or headers", async () => {
+  const shown: string[] = [];
+  const engine = engineOf({ end: (call) => void shown.push(call.principal ?? "", JSON.stringify({ ...call, plan: null }), JSON.stringify(structuredClone({ ...call, plan: null }))) });
+  await engine.call("list", {}, caller({ id: "ada", claims: { org: "claim-canary" }, headers: { "x-tenant": "header-canary" } }));
+  assert.deepEqual([shown[0], shown.length], ["ada", 3]);
+  assert.doesNotMatch(shown.join(), /canary/);
 });
 
 test.run();

@@ -44,7 +44,8 @@ export type EventWriter = (call: ObservedCall) => AuditEvent | null;
 export function eventWriter(settings: ServePlan, include: AuditInclude, evidence: EvidenceOf | null): EventWriter {
   const rules = argumentRules(settings);
   const startOf = startWriter();
-  const targetOf = targetWriter();
+  const middleOf = middleWriter(include);
+  const outcomeOf = outcomeWriter(include);
   // One for all records: a record is complete before the next one begins.
   const record = new JsonWriter();
   return (call) => {
@@ -59,64 +60,64 @@ export function eventWriter(settings: ServePlan, include: AuditInclude, evidence
       record.known(PRINCIPAL);
       record.quoted(clip(principal, MAX_PRINCIPAL));
     }
-    record.known(targetOf(tool, plan));
-    if (outcome.kind === "ok") record.known(SUCCEEDED);
-    else record.json(`,"status":"error","error_code":${quoted(outcome.code)}`);
-    if (include.args) {
-      record.known(ARGS);
-      rules.write(plan, call.args, record);
+    record.known(middleOf(tool, plan, outcome));
+    if (include.args) rules.write(plan, call.args, record);
+    if (include.latency_ms) {
+      record.known(LATENCY);
+      record.json(String(Math.max(0, Math.round(call.endedMs - call.startedMs))));
     }
-    addOutcome(record, call, outcome, include);
+    record.known(outcomeOf(plan, outcome));
     if (evidence !== null) record.json(evidenceText(evidence, call));
     return { body: record.text(), tool, requestId, trace, rowIds: evidence === null ? null : outcome.kind === "ok" ? (call.evidence?.rowIds ?? []) : [] };
   };
 }
 
-function addOutcome(record: JsonWriter, { plan, startedMs, endedMs }: ObservedCall, outcome: CallOutcome, include: AuditInclude): void {
-  if (include.latency_ms) {
-    record.known(LATENCY);
-    record.json(String(Math.max(0, Math.round(endedMs - startedMs))));
-  }
-  if (outcome.kind === "error") return;
-  if (include.result_count) {
-    record.known(COUNT);
-    record.json(String(outcome.count));
-    record.known(outcome.truncated ? CUT : WHOLE);
-  }
-  // Tools that no plan describes search nothing.
-  if (plan === null) return;
-  if (include.search_mode) record.known(SEARCH_MODES[outcome.searchMode]);
-  if (include.warnings) {
-    if (outcome.warnings.length === 0) record.known(NO_WARNINGS);
-    else record.json(`,"warnings":${JSON.stringify(outcome.warnings)}`);
-  }
+/** What a call that succeeded returned. The usual outcomes are few, and are kept as bytes. */
+function outcomeWriter(include: AuditInclude): (plan: ToolPlan | null, outcome: CallOutcome) => JsonBytes {
+  const written = new Map<number, JsonBytes>();
+  return (plan, outcome) => {
+    if (outcome.kind === "error") return NOTHING;
+    const { count, truncated, searchMode, warnings } = outcome;
+    const key = (count * MODES.length + MODES.indexOf(searchMode)) * 2 + (truncated ? 1 : 0);
+    const isUsual = plan !== null && warnings.length === 0 && count <= MAX_USUAL_COUNT;
+    const before = isUsual ? written.get(key) : undefined;
+    if (before !== undefined) return before;
+    let text = include.result_count ? `,"result_count":${count},"truncated":${truncated}` : "";
+    // Tools that no plan describes search nothing.
+    if (plan !== null && include.search_mode) text += `,"search_mode":"${searchMode}"`;
+    if (plan !== null && include.warnings) text += `,"warnings":${JSON.stringify(warnings)}`;
+    const made = jsonBytes(text);
+    if (isUsual) written.set(key, made);
+    return made;
+  };
 }
 
 // What most records have, written once.
 const PRINCIPAL = jsonBytes(',"principal":');
 const NOBODY = jsonBytes(',"principal":null');
-const SUCCEEDED = jsonBytes(',"status":"ok","error_code":null');
-const ARGS = jsonBytes(',"args":');
 const LATENCY = jsonBytes(',"latency_ms":');
-const COUNT = jsonBytes(',"result_count":');
-const WHOLE = jsonBytes(',"truncated":false');
-const CUT = jsonBytes(',"truncated":true');
-const NO_WARNINGS = jsonBytes(',"warnings":[]');
-const SEARCH_MODES = { dense: jsonBytes(',"search_mode":"dense"'), hybrid: jsonBytes(',"search_mode":"hybrid"'), none: jsonBytes(',"search_mode":"none"') } as const;
+const NOTHING = jsonBytes("");
+const MODES: readonly Extract<CallOutcome, { readonly kind: "ok" }>["searchMode"][] = ["dense", "hybrid", "none"];
+const MAX_USUAL_COUNT = 200;
 
 /** Meta tools: what run_tool names is recorded under its own name, and a list of tools reads no store. */
 function isSilent({ tool, plan, outcome }: ObservedCall): boolean {
   return plan === null && (tool === "list_available_tools" || (tool === "run_tool" && outcome?.kind === "ok"));
 }
 
-/** The tool and what it reads, as bytes. They are the same for all calls of a tool; names that are no tool are not kept. */
-function targetWriter(): (tool: string, plan: ToolPlan | null) => JsonBytes {
+/** The tool, what it reads and how it ended, up to the arguments, as bytes. They are the same for all calls of a tool that succeed; others, and names that are no tool, are not kept. */
+function middleWriter(include: AuditInclude): (tool: string, plan: ToolPlan | null, outcome: CallOutcome) => JsonBytes {
   const written = new Map<string, JsonBytes>();
-  return (tool, plan) => {
-    if (plan === null) return jsonBytes(`,"tool":${quoted(tool)},"connection":null,"collection":null`);
+  const args = include.args ? ',"args":' : "";
+  const make = (tool: string, plan: ToolPlan | null, code: string | null): JsonBytes => {
+    const place = plan === null ? '"connection":null,"collection":null' : placeOf(plan);
+    return jsonBytes(`,"tool":${quoted(tool)},${place},"status":"${code === null ? "ok" : "error"}","error_code":${code === null ? "null" : quoted(code)}${args}`);
+  };
+  return (tool, plan, outcome) => {
+    if (plan === null || outcome.kind === "error") return make(tool, plan, outcome.kind === "error" ? outcome.code : null);
     const before = written.get(tool);
     if (before !== undefined) return before;
-    const made = jsonBytes(`,"tool":${quoted(tool)},${placeOf(plan)}`);
+    const made = make(tool, plan, null);
     written.set(tool, made);
     return made;
   };

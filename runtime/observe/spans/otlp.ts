@@ -15,6 +15,10 @@ const REMOTE = 0x200;
 const STATUS = { unset: 0, error: 2 } as const;
 
 const NOTHING = new Uint8Array(0);
+/** First room for parts that are written once. */
+const SMALL = 128;
+/** Names of spans are those of tools and steps, so there are few. */
+const MAX_HEADINGS = 1000;
 
 /** Spans on their way into requests. */
 export class OtlpSpans {
@@ -23,6 +27,11 @@ export class OtlpSpans {
   private readonly spans = new ProtobufWriter(512 * 1024);
   private readonly written = new WeakMap<Readonly<Attributes>, Buffer>();
   private readonly names = new Map<string, Buffer>();
+  /** By kind and name. */
+  private readonly headings: { readonly [K in Span["kind"]]: Map<string, Buffer> } = { 0: new Map(), 1: new Map(), 2: new Map() };
+  /** By the code that a span failed with. */
+  private readonly endings = new Map<string | null, Buffer>();
+  private readonly remoteEndings = new Map<string | null, Buffer>();
 
   add(span: Span): void {
     const { spans } = this;
@@ -30,14 +39,12 @@ export class OtlpSpans {
     spans.hex(1, span.traceId);
     spans.hex(2, span.spanId);
     if (span.parentId !== null) spans.hex(4, span.parentId);
-    spans.text(5, span.name);
-    // Protobuf has a value for an unknown kind, the API has not.
-    spans.integer(6, span.kind + 1);
+    spans.raw(this.heading(span));
     spans.nanoseconds(7, span.startMs);
     spans.nanoseconds(8, span.endMs);
     spans.raw(this.shared(span.shared));
     this.attributes(span.own);
-    this.rest(span);
+    spans.raw(this.ending(span));
     spans.finish(start);
     this.ends.push(spans.length);
   }
@@ -72,15 +79,35 @@ export class OtlpSpans {
     return length;
   }
 
-  /** Counts of what was dropped, which is nothing; status and flags. */
-  private rest({ code, isRemote }: Span): void {
-    const { spans } = this;
-    for (const field of [10, 12, 14]) spans.integer(field, 0);
-    const status = spans.begin(15);
-    if (code !== null) spans.text(2, code);
-    spans.integer(3, code === null ? STATUS.unset : STATUS.error);
-    spans.finish(status);
-    spans.fixed32(16, isRemote ? FLAGS | REMOTE : FLAGS);
+  /** Name and kind. */
+  private heading({ name, kind }: Span): Buffer {
+    const known = this.headings[kind];
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const writer = new ProtobufWriter(SMALL);
+    writer.text(5, name);
+    // Protobuf has a value for an unknown kind, the API has not.
+    writer.integer(6, kind + 1);
+    const made = writer.take();
+    if (known.size < MAX_HEADINGS) known.set(name, made);
+    return made;
+  }
+
+  /** Counts of what was dropped, which is nothing; status and flags. Codes are those of a table. */
+  private ending({ code, isRemote }: Span): Buffer {
+    const known = isRemote ? this.remoteEndings : this.endings;
+    const before = known.get(code);
+    if (before !== undefined) return before;
+    const writer = new ProtobufWriter(SMALL);
+    for (const field of [10, 12, 14]) writer.integer(field, 0);
+    const status = writer.begin(15);
+    if (code !== null) writer.text(2, code);
+    writer.integer(3, code === null ? STATUS.unset : STATUS.error);
+    writer.finish(status);
+    writer.fixed32(16, isRemote ? FLAGS | REMOTE : FLAGS);
+    const made = writer.take();
+    known.set(code, made);
+    return made;
   }
 
   /** Attributes of one span. Their names are few, and are written once. */
