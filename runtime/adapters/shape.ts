@@ -143,7 +143,12 @@ export function isReadAlike(value: number): boolean {
 
 /** Texts that some store refuses or compares in its own way; the year 0 is such a date. */
 function isSpecial(text: string): boolean {
-  return /\p{Surrogate}|\0|^\s|\s$|^0000/u.test(text);
+  return /\p{Surrogate}|\0|^0000/u.test(text) || hasSpaceAround(text);
+}
+
+/** Whether a text begins or ends with what JavaScript or Go (unicode.IsSpace) takes for a space: U+0085 is one to Go alone, U+FEFF to JavaScript alone. */
+export function hasSpaceAround(text: string): boolean {
+  return /^[\s\u0085]|[\s\u0085]$/.test(text);
 }
 
 function isDigits(text: string): boolean {

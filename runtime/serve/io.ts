@@ -12,6 +12,8 @@ export interface ServeIo {
   note(text: string): void;
   /** Takes the warnings of Node and of packages, which are printed as text otherwise; absent where there are none. */
   takeWarnings?(listen: (text: string) => void): void;
+  /** Takes promises that fail and that nobody waits for, which would end the process; absent where the process is another's. */
+  takeRejections?(listen: (reason: unknown) => void): void;
   /** Aborts when the process is asked to end. */
   readonly stop: AbortSignal;
   /** Calls the listener at each SIGHUP, which ends a process that nobody has asked to listen. Absent where there are no signals. */
@@ -39,6 +41,10 @@ export function processIo(stop: AbortSignal = stopSignal()): ServeIo {
     takeWarnings(listen) {
       process.removeAllListeners("warning");
       process.on("warning", ({ name, message }) => listen(message.startsWith(name) ? message : `${name}: ${message}`));
+    },
+    takeRejections(listen) {
+      process.removeAllListeners("unhandledRejection");
+      process.on("unhandledRejection", listen);
     },
     print: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),

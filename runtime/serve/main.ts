@@ -108,6 +108,9 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const log = createLog({ format: options.logFormat, level: options.logLevel, write: io.note });
   // Every line is one JSON object, also when a package warns.
   if (options.logFormat === "json") io.takeWarnings?.((text) => log.warn(text));
+  // Clients of stores leave promises behind that fail later, when the call that made them has ended. What a call waits for is
+  // answered by the call, so nothing of another call is lost with such a promise, and the server must not end with it.
+  io.takeRejections?.((reason) => log.error("a promise failed that nobody waits for; the server goes on", { error: scrubbed(reason, projects, env) }));
   const name = options.name ?? TITLE;
   const info = { name, title: TITLE, version: version() };
   const learned = new LearnedSecrets();

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ChromaClient, type EmbeddingFunction, type Metadata } from "chromadb";
 import type { Row } from "../../runtime/abi/filter.js";
-import type { LiveStore } from "./live-store.js";
+import { clientOf, type LiveStore } from "./live-store.js";
 
 /** There is no search without the graph: it is walked as if to its end. */
 const WHOLE = { ef_search: 4000, ef_construction: 400, max_neighbors: 32 };
@@ -39,8 +39,8 @@ export async function chromaStore(url: string, token: string | undefined, what: 
     keep: (payload) => (/\\ud[89a-f]|[:[,]-?\d{19,}[,\]}]/.test(JSON.stringify(payload)) ? null : flat(payload)),
     // Of 240 searches one or two lack a row in some runs, also with the widest walk of the graph.
     filmSearches: "approximate",
-    // The last one the client loses.
     keepsKey: (key) => !/^[$#]/.test(key) && key !== "__proto__",
+    losesProto: clientOf("chromadb"),
     means: (filter) => filter,
     score: (cosine) => 1 / (1 + Math.max(0, 1 - cosine)),
     async close() {

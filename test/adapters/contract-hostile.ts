@@ -4,7 +4,7 @@ import { isBackendError } from "../../runtime/abi/errors.js";
 import { evaluate, type Filter, type Row } from "../../runtime/abi/filter.js";
 import { about, failure, ids, never, type ContractSubject, type RegisterCase } from "./contract-case.js";
 import { DIMS, vectorOf } from "./contract-data.js";
-import { HOSTILE_KEYS, HOSTILE_TEXTS } from "./hostile.js";
+import { HOSTILE_KEYS, HOSTILE_TEXTS, LONG_TEXT } from "./hostile.js";
 import type { StoredRecord } from "./live-store.js";
 
 export function hostileCases(test: RegisterCase, c: ContractSubject): void {
@@ -15,7 +15,7 @@ export function hostileCases(test: RegisterCase, c: ContractSubject): void {
     const records = texts.map((text, n): StoredRecord => ({ n, payload: { tenant: n % 2 === 0 ? "acme" : "globex", text }, vector: vectorOf(n) }));
     await c.store.fill("hostile", records);
     const stored = kept(records);
-    for (const value of HOSTILE_TEXTS) {
+    for (const value of [...HOSTILE_TEXTS, LONG_TEXT]) {
       for (const condition of [{ path: "text", op: "eq", value }, { path: "text", op: "ne", value }, { path: "text", op: "in", value: [value, "x"] }, { path: "text", op: "nin", value: [value] }, { path: "id", op: "eq", value }] as const) {
         const filter: Filter = { and: [{ path: "tenant", op: "eq", value: "acme" }, condition] };
         if (isRefused(filter)) continue;
@@ -77,5 +77,6 @@ export function hostileCases(test: RegisterCase, c: ContractSubject): void {
       }
     }
     process.stdout.write(`  ${c.backend}: ${stored.length} hostile names of ${HOSTILE_KEYS.length} stored, ${asked} conditions on them asked\n`);
+    return c.store.losesProto === undefined ? undefined : `ok, without a field named __proto__: ${c.store.losesProto} loses it`;
   }, { timeoutMs: 240_000 });
 }

@@ -1,7 +1,15 @@
 /** What the contract needs of a backend: a place to fill, and how the store keeps what it is given. */
+import { readFileSync } from "node:fs";
 import type { Filter, Row } from "../../runtime/abi/filter.js";
 import type { BackendName } from "../../runtime/abi/plan.js";
 import type { Settings } from "../../runtime/adapters/adapter.js";
+import { repo } from "../lib/repo.js";
+
+/** A client with its version, as it is installed. */
+export function clientOf(name: string): string {
+  const { version } = JSON.parse(readFileSync(repo(`node_modules/${name}/package.json`), "utf8")) as { readonly version: string };
+  return `${name} ${version}`;
+}
 
 /** A record to store: its number in id order, its payload, its vector. */
 export interface StoredRecord {
@@ -49,6 +57,8 @@ export interface LiveStore {
   keep(payload: Row): Row | null;
   /** Whether a field can have this name; absent where any can. */
   keepsKey?(key: string): boolean;
+  /** The client that loses a field named `__proto__`, which it sets on an object of its own; absent where it is kept. */
+  readonly losesProto?: string;
   /** Calls of each tool over the films of the quickstart; absent: 40. */
   readonly filmCalls?: number;
   /** Its index may miss a row, so that searches over the films cannot be compared row by row. */

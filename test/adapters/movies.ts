@@ -120,7 +120,7 @@ function outcomeOf({ filmCalls, filmSearches }: LiveStore, refused: readonly str
   const left = [
     ...(refused.length === 0 ? [] : [`without ${refused.join(" and ")}: dates are not compared`]),
     ...(filmSearches === "approximate" ? ["lists, lookups and counts alone: its graph may miss a row, and it has no exact scan"] : []),
-    ...(filmCalls === undefined ? [] : [`${filmCalls} calls of each tool: the store is slow`]),
+    ...(filmCalls === undefined ? [] : [`${filmCalls} calls of each tool instead of ${CALLS_OF_EACH}: the store is slow`]),
   ];
   return left.length === 0 ? undefined : `ok, ${left.join("; ")}`;
 }

@@ -43,11 +43,19 @@ test("one of a list: a list is asked for its elements", () => {
 });
 
 test("what the server would compare otherwise is refused: words, spaces around a text, dates as texts", () => {
-  for (const [path, op, value] of [["body", "eq", "acme"], ["body", "ne", "acme"], ["tenant", "eq", " acme"], ["day", "eq", "2024-01-01"], ["where", "eq", "here"], ["price", "eq", 1e21]] as const) {
+  for (const [path, op, value] of [["body", "eq", "acme"], ["body", "ne", "acme"], ["tenant", "eq", " acme"], ["tenant", "eq", "acme\u0085"], ["tenant", "eq", "\u0085acme"], ["tenant", "eq", "acme\u00a0"], ["day", "eq", "2024-01-01"], ["where", "eq", "here"], ["price", "eq", 1e21]] as const) {
     assert.throws(() => compile(path, op, value), (error: unknown) => isBackendError(error) && error.kind === "unsupported", `${path} ${op} ${String(value)}`);
   }
   assert.throws(() => compile("tenant", "gt", "2024-01-01", "datetime"), /no date/);
   assert.deepEqual(compile("day", "gt", "2024-01-01", "datetime"), { ...is("day", "GreaterThan", "2024-01-01T00:00:00Z"), valueType: "date" });
+});
+
+test("a tenant that the server would take for another one, without the spaces around it, is refused by a prepared query too", () => {
+  const known: Known = { schema: { ...ASSUMED, properties }, reads: new PreparedReads() };
+  const counted = (value: string): unknown => countQuery(known, { collection: "things", filter: { path: "tenant", op: "eq", value } })?.filters;
+  assert.deepEqual(counted("acme"), is("tenant", "Equal", "acme"));
+  for (const value of ["acme ", "acme\u0085", "\u0085acme", "acme\u3000", "\ufeffacme"]) assert.throws(() => counted(value), (error: unknown) => isBackendError(error) && error.kind === "unsupported", JSON.stringify(value));
+  assert.deepEqual(counted("globex"), is("tenant", "Equal", "globex"));
 });
 
 test("a list asks a single range twice, because the server would sort only the rows with the first values; equality and counts do not", () => {

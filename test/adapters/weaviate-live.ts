@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import weaviate, { ApiKey, configure, vectors, type PropertyConfigCreate } from "weaviate-client";
 import type { Filter, Row } from "../../runtime/abi/filter.js";
 import { canonicalInstant } from "../../runtime/base/instant.js";
-import type { LiveStore, StoredRecord } from "./live-store.js";
+import { clientOf, type LiveStore, type StoredRecord } from "./live-store.js";
 
 export async function weaviateStore(url: string, grpcUrl: string, apiKey: string | undefined): Promise<LiveStore> {
   const [http, grpc] = [new URL(url), new URL(grpcUrl)];
@@ -38,7 +38,8 @@ export async function weaviateStore(url: string, grpcUrl: string, apiKey: string
     id,
     keep,
     // A property has a GraphQL name.
-    keepsKey: (key) => /^[a-z_][A-Za-z0-9_]{0,230}$/.test(key) && !["id", "vector"].includes(key),
+    keepsKey: (key) => /^[a-z_][A-Za-z0-9_]{0,230}$/.test(key) && !["id", "vector", "__proto__"].includes(key),
+    losesProto: clientOf("weaviate-client"),
     means,
     score: (cosine) => (1 + cosine) / 2,
     async close() {
@@ -85,7 +86,7 @@ function keep(payload: Row): Row | null {
 }
 
 function holds(value: unknown): boolean {
-  if (typeof value === "string") return value.trim() === value && !/\p{Surrogate}/u.test(value);
+  if (typeof value === "string") return !/^[\s\u0085]|[\s\u0085]$/.test(value) && !/\p{Surrogate}/u.test(value);
   return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 

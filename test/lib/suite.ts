@@ -21,10 +21,26 @@ export function suite(title: string): Suite {
       process.stdout.write(`  skipped: ${title}: ${name} (${reason})\n`);
       inner.skip(name, () => undefined);
     },
-    before: (hook: () => void | Promise<void>) => inner.before(hook),
-    after: (hook: () => void | Promise<void>) => inner.after(hook),
+    before: (hook: () => void | Promise<void>) => inner.before(() => reported(hook, `${title}: before the tests`).then((error) => {
+      if (error !== null) throw error.cause;
+    })),
+    after: (hook: () => void | Promise<void>) => inner.after(() => reported(hook, `${title}: after the tests`).then((error) => {
+      // uvu would leave it to Node, which ends the process before any outcome is printed.
+      if (error !== null) process.once("exit", () => (process.exitCode = 1));
+    })),
     run: () => inner.run(),
   });
+}
+
+/** What a hook threw, printed with its name: uvu itself drops what a hook before the tests throws. */
+async function reported(hook: () => void | Promise<void>, name: string): Promise<{ readonly cause: unknown } | null> {
+  try {
+    await hook();
+    return null;
+  } catch (cause) {
+    process.stdout.write(`\n  FAIL  ${name}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`);
+    return { cause };
+  }
 }
 
 async function withTimeout(body: () => void | Promise<void>, timeoutMs: number, name: string): Promise<void> {

@@ -4,7 +4,7 @@
  * page docs/reference/backends.md. Arguments: the folder of outcomes, then BACKEND=REASON for those that did not run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import type { LiveRun } from "../../generator/reference/backends.js";
+import { countsOf, type LiveRun } from "../../generator/reference/backends.js";
 import { repo } from "../lib/repo.js";
 import { OWN_STORE, readOutcomes } from "./outcomes.js";
 
@@ -25,7 +25,10 @@ const line = (first: string, rest: (column: (typeof columns)[number]) => string)
 
 line("case", ({ backend }) => backend);
 for (const name of names) line(name, ({ backend }) => cell(backend, name));
-for (const { backend, store, filters, cases } of all) print(`${backend}: ${store}; ${cases.filter(([, outcome]) => outcome.startsWith("ok")).length} of ${cases.length} cases passed, ${filters} random filters`);
+for (const { backend, store, filters, cases } of all) {
+  const { passed, applied, others } = countsOf(cases);
+  print(`${backend}: ${store}; ${passed} of ${applied} cases passed${others === 0 ? "" : `, ${others} don't apply`}, ${filters} random filters`);
+}
 for (const skip of skips) print(skip.replace("=", ": skipped, "));
 const isFailed = all.some(({ cases }) => cases.some(([, outcome]) => outcome === "FAILED"));
 

@@ -9,7 +9,7 @@ import { parseLike } from "../../base/like.js";
 import { wordsOf } from "../../base/text.js";
 import { Hole, isNumber, isText, isUuid, later, place, type Slot, typeOf } from "../hole.js";
 import { flatPath, operandOf, operandsOf, reduceFilter, refuse, type Compiled } from "../reduce.js";
-import type { Shape, ShapeCondition } from "../shape.js";
+import { hasSpaceAround, type Shape, type ShapeCondition } from "../shape.js";
 import type { Properties, Property } from "./properties.js";
 
 type Value = string | number | boolean;
@@ -170,7 +170,7 @@ function tokenized(path: string): never {
 
 /** A text as the server compares it: it drops the spaces around it, and has no half of a surrogate pair. */
 function whole(text: string): string {
-  if (text.trim() !== text) return refuse("weaviate", "comparisons with a text that has spaces around it");
+  if (hasSpaceAround(text)) return refuse("weaviate", "comparisons with a text that has spaces around it");
   return /\p{Surrogate}/u.test(text) ? refuse("weaviate", "texts with half a surrogate pair") : text;
 }
 
