@@ -5,6 +5,10 @@ import type { Filter, Row } from "../../runtime/abi/filter.js";
 import { canonicalInstant } from "../../runtime/base/instant.js";
 import { clientOf, type LiveStore, type StoredRecord } from "./live-store.js";
 
+/**
+ * Collections have a flat index, which is exact, unless a case asks for an approximate one: of 3,201 films the graph of an
+ * HNSW index, which is built at random, lacked the tenth row of a search without a filter in some runs.
+ */
 export async function weaviateStore(url: string, grpcUrl: string, apiKey: string | undefined): Promise<LiveStore> {
   const [http, grpc] = [new URL(url), new URL(grpcUrl)];
   const client = await weaviate.connectToCustom({
@@ -24,11 +28,11 @@ export async function weaviateStore(url: string, grpcUrl: string, apiKey: string
     ...(apiKey === undefined ? {} : { wrongCredentials: settings({ api_key: "wrong-secret" }) }),
     network: { host: http.hostname, port: Number(http.port), grpcPort: Number(grpc.port), at: (host, port) => settings({ url: `http://${host}:${port}`, grpc_url: `http://${host}:${port}` }) },
     name: nameOf,
-    async fill(collection, records, { sparse } = {}) {
+    async fill(collection, records, { sparse, approximate = false } = {}) {
       if (made.has(collection)) await client.collections.delete(nameOf(collection));
       made.set(collection, (made.get(collection) ?? 0) + 1);
       const name = nameOf(collection);
-      await client.collections.create({ name, vectorizers: vectors.selfProvided({ vectorIndexConfig: configure.vectorIndex.hnsw({ distanceMetric: "cosine" }) }), properties: propertiesOf(records, sparse !== undefined) as never });
+      await client.collections.create({ name, vectorizers: vectors.selfProvided({ vectorIndexConfig: configure.vectorIndex[approximate ? "hnsw" : "flat"]({ distanceMetric: "cosine" }) }), properties: propertiesOf(records, sparse !== undefined) as never });
       const all = client.collections.get(name);
       for (let from = 0; from < records.length; from += 1000) {
         const { hasErrors, errors } = await all.data.insertMany(records.slice(from, from + 1000).map(({ n, payload, vector }) => ({ id: id(n), vectors: [...vector], properties: dated(payload) as never })));

@@ -132,6 +132,18 @@ test("watched runs get the summaries and attributes of packed steps", () =>
     assert.deepEqual([summary, attributes], [long("asked 0"), { index: 0, place: "start" }]);
   }));
 
+test("what a run was asked and answered is read without unpacking a block, also where models end after their root", () =>
+  withStore((store) => {
+    const [start, ...calls] = longRun("late-ends").map((event) => (event["run_id"] === "late-ends" ? { ...event, payload: null } : event));
+    const end = calls.pop();
+    const batch = packed([start ?? {}, ...calls.slice(0, -4), end ?? {}, ...calls.slice(-4)]);
+    for (const { packed: place } of batch) if (place !== null) place.block.payload = () => assert.fail("a block was unpacked");
+    store.writer.write(batch);
+    const run = store.reader.run("late-ends", true);
+    assert.match(JSON.stringify(run), new RegExp(`answer ${CALLS - 3} and so on`));
+    assert.match(JSON.stringify(run), /question 0 and so on/);
+  }));
+
 test("sizes of packed payloads add up to those of their blocks, about, and to the counter", () =>
   withStore((store) => {
     store.writer.write(packed(longRun("r")));

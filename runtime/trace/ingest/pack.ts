@@ -24,7 +24,7 @@ const LEAST_DETAILS = 4096;
 
 interface Open {
   readonly indexes: number[];
-  /** Lines of what a run is described by: its own first start and last end, and those of a model in it. */
+  /** Lines of what a run is described by: its own first start and last end, and those of a model in it, before its own end. */
   readonly kept: { rootStart?: number; rootEnd?: number; modelStart?: number; modelEnd?: number };
   readonly payloads: Line[];
   readonly details: Line[];
@@ -61,7 +61,7 @@ function add(group: Open, event: Incoming, index: number): void {
   if (kind.side === "start" && event.parentId === null) group.kept.rootStart ??= line;
   else if (kind.side === "start" && kind.call === "llm") group.kept.modelStart ??= line;
   else if (kind.side === "end" && event.parentId === null) group.kept.rootEnd = line;
-  else if (kind.side === "end" && kind.call === "llm") group.kept.modelEnd = line;
+  else if (kind.side === "end" && kind.call === "llm" && group.kept.rootEnd === undefined) group.kept.modelEnd = line;
   group.indexes.push(index);
   group.payloads.push([payload]);
   group.details.push(details);
