@@ -5,10 +5,7 @@ import type { Filter, Row } from "../../runtime/abi/filter.js";
 import { canonicalInstant } from "../../runtime/base/instant.js";
 import { clientOf, type LiveStore, type StoredRecord } from "./live-store.js";
 
-/**
- * Collections have a flat index, which is exact, unless a case asks for an approximate one: of 3,201 films the graph of an
- * HNSW index, which is built at random, lacked the tenth row of a search without a filter in some runs.
- */
+/** Collections have a flat index, which is exact, unless a case asks for an approximate one. */
 export async function weaviateStore(url: string, grpcUrl: string, apiKey: string | undefined): Promise<LiveStore> {
   const [http, grpc] = [new URL(url), new URL(grpcUrl)];
   const client = await weaviate.connectToCustom({
