@@ -7,6 +7,7 @@ import { answer, type Answer, type Reply } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
 import { SEVERITIES } from "./notify.js";
+import { INTRICATE } from "./parse-message.js";
 import type { McpServer, Peer } from "./server.js";
 import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, newestHandshake, versionNamed, type ProtocolVersion } from "./versions.js";
 
@@ -16,6 +17,11 @@ const MAX_BATCH = 100;
 /** Text that is not JSON, or not UTF-8. */
 export function parseError(): Answer {
   return answer(errorText(null, PARSE_ERROR, "the message is not JSON in UTF-8"), 400);
+}
+
+/** The refusal of a message that is JSON and has more in it than any client sends. */
+export function intricateError(): Answer {
+  return answer(errorText(null, INVALID_REQUEST, INTRICATE), 400);
 }
 
 /** The refusal of a caller who sees none of the catalogs that are served. */

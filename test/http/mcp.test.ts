@@ -116,6 +116,12 @@ test("a body that is not JSON is 400 with -32700, one of another type 415", asyn
   assert.equal((await post(ping, { "content-type": "application/json; charset=utf-8" })).status, 200);
 });
 
+test("a message of a million brackets is 400 with -32600", async () => {
+  const answer = await post(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}}`);
+  assert.deepEqual([answer.status, JSON.parse(answer.body).error.code], [400, -32600]);
+  assert.match(JSON.parse(answer.body).error.message, /nested more than 200 levels deep/);
+});
+
 test("an invalid message is 400 with -32600 and its id", async () => {
   const answer = await post(text({ jsonrpc: "1.0", id: "a", method: "ping" }));
   assert.equal(answer.status, 400);

@@ -53,6 +53,16 @@ test("a line that is not JSON, or not UTF-8, gets -32700 and the server lives on
   });
 });
 
+test("a line of a million brackets gets -32600 and the server lives on", async () => {
+  await withServer([], async (lines) => {
+    await lines.initialize();
+    lines.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}}\n`);
+    const answer = await lines.next();
+    assert.deepEqual([errorCode(answer), answer?.["id"]], [-32600, null]);
+    assert.deepEqual((await lines.ask(9, "ping"))["result"], {});
+  });
+});
+
 test("blank lines are skipped, CRLF ends a line, and a message may come byte by byte", async () => {
   await withServer([], async (lines) => {
     await lines.initialize();

@@ -3,7 +3,8 @@ import type { Principal } from "../../abi/call.js";
 import { memoizeLast } from "../../base/memoize.js";
 import { JSON_TYPE, SECURITY_HEADERS } from "../../http/errors.js";
 import type { Gate, RequestPath } from "../../http/request-path.js";
-import { dispatch, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
+import { dispatch, intricateError, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
+import { parseMessage, TOO_INTRICATE } from "../../mcp/parse-message.js";
 import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
 import type { Admit, HeaderList, HttpHandler, HttpHead, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
@@ -121,9 +122,10 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
   const form = judge.answerForm(accept);
   if (form === null) throw new TypeError("checkTypes refuses this head");
   const to: AnswerTo = { reply, form, accept, cors };
-  const value = parseBody(request.text());
-  if (value === undefined) {
-    sendAnswer(to, parseError());
+  const text = request.text();
+  const value = text === null ? undefined : parseMessage(text);
+  if (value === undefined || value === TOO_INTRICATE) {
+    sendAnswer(to, value === undefined ? parseError() : intricateError());
     return;
   }
   const asked = values[VERSION] ?? "";
@@ -151,16 +153,6 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
   const peer = new HttpPeer(to, principal, version, parts.inFlight, values[TRACEPARENT] ?? null);
   parts.inFlight.begin();
   dispatch(mcp, value, peer, peer);
-}
-
-/** The parsed body; `undefined` when it is not JSON in UTF-8. */
-function parseBody(text: string | null): unknown {
-  if (text === null) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isJsonType(type: string): boolean {

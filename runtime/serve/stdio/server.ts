@@ -1,7 +1,8 @@
 /** MCP over stdio: one peer, its calls running side by side, answers as they are ready. */
 import type { Principal } from "../../abi/call.js";
 import type { Severity } from "../../abi/extra-tools.js";
-import { bodyText, dispatch, parseError } from "../../mcp/dispatch.js";
+import { bodyText, dispatch, intricateError, parseError } from "../../mcp/dispatch.js";
+import { parseMessage, TOO_INTRICATE } from "../../mcp/parse-message.js";
 import type { Answer, Reply } from "../../mcp/answer.js";
 import type { RequestId } from "../../mcp/jsonrpc.js";
 import type { McpServer, Peer } from "../../mcp/server.js";
@@ -52,11 +53,9 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
   };
   const onLine = (line: string): void => {
     if (draining) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      send(parseError());
+    const value = parseMessage(line);
+    if (value === undefined || value === TOO_INTRICATE) {
+      send(value === undefined ? parseError() : intricateError());
       return;
     }
     inFlight.begin();
