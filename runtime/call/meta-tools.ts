@@ -7,6 +7,7 @@ import type { Access, Program, Principal } from "../abi/call.js";
 import type { ExtraResult } from "../abi/extra-tools.js";
 import type { ToolDefinition } from "../abi/params.js";
 import type { Json } from "../abi/plan.js";
+import { parseJson } from "../base/parse-json.js";
 import { isRecord } from "../base/paths.js";
 
 export const LIST_TOOL = "list_available_tools";
@@ -114,10 +115,6 @@ function readArguments(value: unknown): { readonly [key: string]: unknown } | nu
   if (isRecord(value)) return value;
   if (typeof value !== "string") return null;
   if (value.trim() === "") return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = parseJson(value);
+  return isRecord(parsed) ? parsed : null;
 }

@@ -7,7 +7,7 @@ import { answer, type Answer, type Reply } from "./answer.js";
 import { callTool } from "./call.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, isRequestId, METHOD_NOT_FOUND, PARSE_ERROR, readMessage, resultText, type Message, type Request, type RequestId, UNSUPPORTED_VERSION } from "./jsonrpc.js";
 import { SEVERITIES } from "./notify.js";
-import { INTRICATE } from "./parse-message.js";
+import { INTRICATE } from "../base/parse-json.js";
 import type { McpServer, Peer } from "./server.js";
 import { HANDSHAKE_VERSIONS, HTTP_VERSIONS, newestHandshake, versionNamed, type ProtocolVersion } from "./versions.js";
 

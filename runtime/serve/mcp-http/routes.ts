@@ -4,7 +4,7 @@ import { memoizeLast } from "../../base/memoize.js";
 import { JSON_TYPE, SECURITY_HEADERS } from "../../http/errors.js";
 import type { Gate, RequestPath } from "../../http/request-path.js";
 import { dispatch, intricateError, parseError, strangerError, unsupportedVersion } from "../../mcp/dispatch.js";
-import { parseMessage, TOO_INTRICATE } from "../../mcp/parse-message.js";
+import { parseJson, TOO_INTRICATE } from "../../base/parse-json.js";
 import { dispatchStateless, isStateless } from "../../mcp/stateless-protocol.js";
 import { versionCalled, versionWithoutHeader, type ProtocolVersion } from "../../mcp/versions.js";
 import type { Admit, HeaderList, HttpHandler, HttpHead, HttpReply, HttpRequest, HttpRoute, Refusal } from "../../transport/types.js";
@@ -123,7 +123,7 @@ function postMcp(judge: Judge, principal: Principal, request: HttpRequest, reply
   if (form === null) throw new TypeError("checkTypes refuses this head");
   const to: AnswerTo = { reply, form, accept, cors };
   const text = request.text();
-  const value = text === null ? undefined : parseMessage(text);
+  const value = text === null ? undefined : parseJson(text);
   if (value === undefined || value === TOO_INTRICATE) {
     sendAnswer(to, value === undefined ? parseError() : intricateError());
     return;

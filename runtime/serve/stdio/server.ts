@@ -2,7 +2,7 @@
 import type { Principal } from "../../abi/call.js";
 import type { Severity } from "../../abi/extra-tools.js";
 import { bodyText, dispatch, intricateError, parseError } from "../../mcp/dispatch.js";
-import { parseMessage, TOO_INTRICATE } from "../../mcp/parse-message.js";
+import { parseJson, TOO_INTRICATE } from "../../base/parse-json.js";
 import type { Answer, Reply } from "../../mcp/answer.js";
 import type { RequestId } from "../../mcp/jsonrpc.js";
 import type { McpServer, Peer } from "../../mcp/server.js";
@@ -53,7 +53,7 @@ export function serveStdio(mcp: () => McpServer, { input, output }: StdioStreams
   };
   const onLine = (line: string): void => {
     if (draining) return;
-    const value = parseMessage(line);
+    const value = parseJson(line);
     if (value === undefined || value === TOO_INTRICATE) {
       send(value === undefined ? parseError() : intricateError());
       return;

@@ -1,6 +1,7 @@
 /**
- * The text of a message as a value, for both transports. A few megabytes of brackets or of names take seconds to parse
- * and to validate, and nothing else runs meanwhile; no message of a client has so many. Large texts are looked over first.
+ * Text of a client as a value: messages on both transports, and the arguments that run_tool takes as a text. A few
+ * megabytes of brackets or of names take seconds to parse and to validate, and nothing else runs meanwhile; no client
+ * sends so many. Large texts are looked over first.
  */
 
 /** What a text is that has more than the limits allow. */
@@ -17,7 +18,7 @@ const MAX_VALUES = 100_000;
 export const INTRICATE = `the message has more than ${MAX_MEMBERS} names or ${MAX_VALUES} values, or is nested more than ${MAX_DEPTH} levels deep`;
 
 /** The value; `undefined` for what is not JSON. */
-export function parseMessage(text: string): unknown {
+export function parseJson(text: string): unknown {
   if (text.length > LARGE && isIntricate(text)) return TOO_INTRICATE;
   try {
     return JSON.parse(text);
