@@ -27,7 +27,7 @@ line("case", ({ backend }) => backend);
 for (const name of names) line(name, ({ backend }) => cell(backend, name));
 for (const { backend, store, filters, cases } of all) {
   const { passed, applied, others } = countsOf(cases);
-  print(`${backend}: ${store}; ${passed} of ${applied} cases passed${others === 0 ? "" : `, ${others} don't apply`}, ${filters} random filters`);
+  print(`${backend}: ${store}; ${passed} of ${applied} cases passed${others === 0 ? "" : `, ${others} not applicable`}, ${filters} random filters`);
 }
 for (const skip of skips) print(skip.replace("=", ": skipped, "));
 const isFailed = all.some(({ cases }) => cases.some(([, outcome]) => outcome === "FAILED"));

@@ -51,6 +51,24 @@ export function marksRun(type: number, durationMs: number | null): boolean {
   return side === "start" || side === "note" || durationMs === null;
 }
 
+/** Numbers of one order at most, and what they are divided by to leave room for their places: 52 bits become 36, and 17 are for the place. */
+const PLACES = 0x2_0000;
+const DROPPED = 0x1_0000;
+
+/**
+ * Places of numbers in about their ascending order: the upper bits decide. That is enough to touch each page of an index
+ * once, and sorting numbers as they are takes a fraction of the time of sorting places by a comparison.
+ */
+export function placesInOrder(hashes: readonly number[]): Uint32Array {
+  if (hashes.length > PLACES) throw new Error(`${hashes.length} numbers are more than can be put in order`);
+  const keys = new Float64Array(hashes.length);
+  for (let place = 0; place < keys.length; place++) keys[place] = Math.floor((hashes[place] ?? 0) / DROPPED) * PLACES + place;
+  keys.sort();
+  const places = new Uint32Array(keys.length);
+  for (const [at, key] of keys.entries()) places[at] = key - Math.floor(key / PLACES) * PLACES;
+  return places;
+}
+
 /** Ids of one question: a call into SQLite takes longer than an id. */
 const ASKED_AT_ONCE = 64;
 

@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { indexedText, searchText } from "../search-text.js";
-import { eventHash, marksRun, runHash } from "./id-index.js";
+import { eventHash, marksRun, placesInOrder, runHash } from "./id-index.js";
 import { checkpoint, freeBytes, inTransaction, isFull } from "./full.js";
 import { PayloadReads } from "./payload-reads.js";
 import { type Db, type Layout, openForCheckpoint, openForReading, openForWriting } from "./schema.js";
@@ -139,11 +139,18 @@ export class Indexer {
         seqs.push(seq);
       }
     }
-    // In order of the index, so that each of its pages is touched once.
-    const order = Uint32Array.from(hashes.keys()).sort((a, b) => (hashes[a] ?? 0) - (hashes[b] ?? 0));
+    const order = placesInOrder(hashes);
     this.#write(() => {
       let at = 0;
-      for (; at + IDS_AT_ONCE <= order.length; at += IDS_AT_ONCE) this.#sql.addIds.run([...order.subarray(at, at + IDS_AT_ONCE)].flatMap((index) => [hashes[index], seqs[index]]));
+      const values = new Array<number>(IDS_AT_ONCE * 2);
+      for (; at + IDS_AT_ONCE <= order.length; at += IDS_AT_ONCE) {
+        for (let index = 0; index < IDS_AT_ONCE; index++) {
+          const place = order[at + index] ?? 0;
+          values[index * 2] = hashes[place] ?? 0;
+          values[index * 2 + 1] = seqs[place] ?? 0;
+        }
+        this.#sql.addIds.run(values);
+      }
       for (const index of order.subarray(at)) this.#sql.addId.run(hashes[index], seqs[index]);
       this.#sql.saveProgress.run("ids", upTo);
     });
