@@ -15,14 +15,14 @@ import { compareWithPrevious } from "./compare-previous.js";
 import { useApp } from "./context.js";
 import { StatusIcon } from "./icons.js";
 import { CopyButton, Foreign, IconButton, Notice } from "./parts.js";
-import { ShortText } from "./rich-text.js";
+import { Said } from "./said.js";
 import { Waterfall } from "./waterfall.js";
 
 export function RunPane({ store }: { store: RunStore }): JSX.Element {
   const run = store.run.value;
   const tree = store.tree.value;
-  const status = run?.status ?? "running";
-  const summary = useMemo(() => summaryOf(tree, status === "failed", status === "running"), [tree, status]);
+  const [failed, running] = [run?.status === "failed", run?.status === "running"];
+  const summary = useMemo(() => summaryOf(tree, failed, running), [tree, failed, running]);
   return (
     <section class="run" aria-label="Run">
       <RunHead store={store} run={run} summary={summary} />
@@ -101,8 +101,8 @@ function RunSummary({ store, run, summary }: { store: RunStore; run: Run; summar
   const waitingMs = waiting === null ? 0 : app.clock.value - waiting.span.startMs;
   const step = (node: Node): JSX.Element => <button type="button" class="link" onClick={() => { store.follow.value = false; app.select(node.span.id); }}><Foreign text={node.span.name} /></button>;
   const parts = {
-    asked: asked === "" ? null : <div class="said" key="asked"><dt>Asked</dt><dd><ShortText text={asked} /></dd></div>,
-    answered: run.answer === null || run.answer === "" ? null : <div class="said" key="answered"><dt>{run.status === "running" ? "So far" : "Answered"}</dt><dd><ShortText text={run.answer} /></dd></div>,
+    asked: asked === "" ? null : <Said key="asked" term="Asked" line={asked} side="input" store={store} />,
+    answered: run.answer === null || run.answer === "" ? null : <Said key={`answered ${run.answer}`} term={run.status === "running" ? "So far" : "Answered"} line={run.answer} side="output" store={store} />,
     failed: run.status !== "failed" ? null : (
       <div class="said run-failure" key="failed">
         <dt>Failed</dt>

@@ -14,21 +14,26 @@ const ANSWERS = ["answer", "final_answer", "final_output", "output", "outputs", 
 
 /** What was asked: the last message of the user, or the text under a known key. `null` when there is neither. */
 export function questionOf(payload: string, kind: Hints["kind"]): string | null {
-  return previewOf(payload, { side: "input", kind }, "user", QUESTIONS);
+  return previewOf(payload, { side: "input", kind });
 }
 
 /** What was answered: the last message of the assistant that has a text, or the text under a known key. */
 export function answerOf(payload: string, kind: Hints["kind"]): string | null {
-  return previewOf(payload, { side: "output", kind }, "assistant", ANSWERS);
+  return previewOf(payload, { side: "output", kind });
 }
 
-function previewOf(payload: string, hints: Hints, role: string, keys: readonly string[]): string | null {
+function previewOf(payload: string, hints: Hints): string | null {
   if (payload.length > MAX_PAYLOAD) return null;
-  const value = parsed(payload);
+  const found = saidIn(parsed(payload), hints);
+  return found === null ? null : oneLine(found);
+}
+
+/** The whole text that a preview is the beginning of: the question of an input, the answer of an output. */
+export function saidIn(value: Json, hints: Hints): string | null {
+  const [role, keys] = hints.side === "input" ? ["user", QUESTIONS] as const : ["assistant", ANSWERS] as const;
   const { messages } = conversation(value, hints);
   const said = messages.findLast((message) => message.role === role && message.text.trim() !== "") ?? messages.findLast((message) => message.role !== "system" && message.text.trim() !== "");
-  const found = said?.text ?? textUnder(value, keys, 0);
-  return found === null ? null : oneLine(found);
+  return said?.text ?? textUnder(value, keys, 0);
 }
 
 function textUnder(given: Json, keys: readonly string[], depth: number): string | null {
@@ -47,7 +52,8 @@ function textUnder(given: Json, keys: readonly string[], depth: number): string 
   return values.length === 1 && values[0] !== undefined && typeof values[0] === "string" ? textUnder(values[0], keys, depth + 1) : null;
 }
 
-function oneLine(found: string): string {
+/** A text as a preview shows it. */
+export function oneLine(found: string): string {
   const line = found.slice(0, PREVIEW_CHARS * 4).replace(/[\s\u0000-\u001f]+/g, " ").trim();
   const points = [...line];
   return points.length <= PREVIEW_CHARS ? line : `${points.slice(0, PREVIEW_CHARS - 1).join("")}…`;
