@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
 import { readEvent } from "../../runtime/trace/ingest/event.js";
 import { type Sample, sampleEvents } from "../../runtime/trace/sample.js";
+import { planOf } from "../../runtime/trace-ui/model/plan.js";
 import { loadMovies } from "../e2e/quickstart.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { type Json, startTrace, temporaryDirectory } from "./lib.js";
 import { playSample } from "./sample/agent.js";
 import { compactSample, shapeOf } from "./sample/compact.js";
+import { withPlans } from "./sample/plans.js";
 
 const test = suite("trace/sample");
 const TEXT = readFileSync(repo("runtime/trace-ui/public/sample.json"), "utf8");
@@ -18,7 +20,7 @@ test("what the agent does now has the shape of the sample that ships", async () 
   const folder = await temporaryDirectory();
   try {
     const played = await playSample({ server: repo("out/server.js"), envFile: await loadMovies(folder), pace: 0 });
-    assert.deepEqual(shapeOf(compactSample(played)), shapeOf(SAMPLE));
+    assert.deepEqual(shapeOf(compactSample(await withPlans(played))), shapeOf(SAMPLE));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -52,6 +54,17 @@ test("the service takes every event as it is, at its time before now", () => {
     assert.ok(Date.parse(String(event["timestamp"])) < now);
   }
   assert.equal(new Set(events.map((event) => event["root_run_id"])).size, 5);
+});
+
+test("each call of the quickstart's tools has the plan that its server records", () => {
+  const calls = SAMPLE.runs.flatMap(({ events }) => events).filter((event) => event["event_type"] === "tool_start" && event["mcp_server"] === "movies");
+  assert.ok(calls.length >= 8);
+  for (const call of calls) {
+    const plan = planOf(call["attributes"] as { readonly [name: string]: unknown } | undefined);
+    assert.ok(plan !== null, String(call["tool_name"]));
+    assert.match(`${plan.source} ${plan.printed ?? ""} ${plan.certificate ?? ""} ${plan.catalogHash ?? ""}`, /^tools\.yaml:\d+ plans\.ts:\d+ sha256:[0-9a-f]{64} \S+$/);
+    assert.ok(plan.queries.length > 0);
+  }
 });
 
 test("it names no path of a machine", () => assert.doesNotMatch(TEXT, /file:\/\/|"\/|\(\/|\/(?:home|root|tmp|work|Users)\//));

@@ -24,7 +24,8 @@ export interface SampleAgentOptions {
 
 /** A name with a list price, so that the sample shows costs. */
 const MODEL = "gpt-4o-mini";
-const SERVER_NAME = "movies";
+/** Name of the server in the agent's events. */
+export const SERVER_NAME = "movies";
 const SYSTEM = "You are a film expert. Look films up before you name them, and say where a number comes from. Answer in a few sentences of Markdown.";
 
 class ScriptedModel extends BaseChatModel {
