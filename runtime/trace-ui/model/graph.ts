@@ -60,8 +60,10 @@ const HEIGHT = 44;
 const CHAR = 7;
 /** Nodes that are drawn; the least called ones are left out beyond. */
 export const MAX_GRAPH_NODES = 600;
-/** With more edges their durations are shown only for what is chosen: the texts would cover each other. */
-export const MAX_LABELLED = 60;
+/** With more edges only those that are chosen say how long their calls took: every line has half of the room. */
+export const MAX_TIMED = 60;
+/** With more edges only those that are chosen have a text at all. */
+export const MAX_LABELLED = 300;
 
 /** Nodes and edges to draw. Calls through a server node become calls of its tools, which are recorded as well. */
 export function graphOf(topology: Topology): Graph {
@@ -87,22 +89,4 @@ export function sizeOf(name: string, errors: number): { readonly width: number; 
 /** The share of failed calls decides the colour. */
 export function errorShare(node: Pick<GraphNode, "calls" | "errors">): number {
   return node.calls === 0 ? 0 : Math.min(1, node.errors / node.calls);
-}
-
-/** Between the end of a text and the node, or the box of its server. */
-const LABEL_GAP = 30;
-
-/**
- * Where the text of an edge is. An edge that reaches its node alone has it before the node, where edges to the tools of
- * one server are apart; edges that meet at a node have theirs further back.
- */
-export function labelPoint(points: readonly Point[], alone: boolean): Point & { readonly anchor: "end" | "middle" } {
-  const [before, end] = points.slice(-2);
-  if (before === undefined || end === undefined) return { x: 0, y: 0, anchor: "middle" };
-  const forth = end.x - before.x;
-  if (!alone || forth <= LABEL_GAP) {
-    const part = points.length === 2 ? 0.4 : 0.1;
-    return { x: before.x + forth * part, y: before.y + (end.y - before.y) * part, anchor: "middle" };
-  }
-  return { x: end.x - LABEL_GAP, y: end.y - ((end.y - before.y) * LABEL_GAP) / forth, anchor: "end" };
 }

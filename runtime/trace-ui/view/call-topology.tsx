@@ -11,7 +11,8 @@ import type { Node } from "../model/tree.js";
 import type { RunPage } from "../model/types.js";
 import type { RunStore } from "../state/run.js";
 import { useApp } from "./context.js";
-import { type Chosen, Drawing, useLayout } from "./drawing.js";
+import { type Chosen, Drawing } from "./drawing.js";
+import { useLayout } from "./graph-layout.js";
 import { Fact, GraphPane } from "./graph-details.js";
 import { KindIcon, kindWord, StatusIcon } from "./icons.js";
 import { useLoaded } from "./load.js";
@@ -64,7 +65,7 @@ function Calls({ store }: { store: RunStore }): JSX.Element {
   const chosen = useSignal<Chosen | null>(null);
   if (store.error.value !== null) return <Notice title="The run can't be read" tone="error">{store.error.value}</Notice>;
   if (store.missing.value) return <Notice title="No such run">No run has the id <code><Foreign text={store.id} /></code>.</Notice>;
-  if (graph === null || layout === null) return <Notice title={store.loading.value ? "Loading…" : "Drawing…"} />;
+  if (graph === null) return <Notice title={store.loading.value ? "Loading…" : "Drawing…"} />;
   // An edge of this graph is the call of its child.
   const pickedId = chosen.value === null ? null : chosen.value.kind === "node" ? chosen.value.id : chosen.value.target;
   const picked = graph.nodes.find(({ id }) => id === pickedId) ?? null;

@@ -8,7 +8,8 @@ import { scopeParams } from "../model/scope.js";
 import type { Topology } from "../model/types.js";
 import { CallTopology } from "./call-topology.js";
 import { useApp } from "./context.js";
-import { type Chosen, Drawing, useLayout } from "./drawing.js";
+import { type Chosen, Drawing } from "./drawing.js";
+import { useLayout } from "./graph-layout.js";
 import { EdgeDetails, NodeDetails } from "./graph-details.js";
 import { useLoaded } from "./load.js";
 import { Notice } from "./parts.js";
@@ -40,14 +41,14 @@ function Aggregated({ scope }: { scope: string }): JSX.Element {
   const layout = useLayout(graph);
   const chosen = useSignal<Chosen | null>(null);
   if (error !== null) return <Notice title="The topology can't be read" tone="error">{error}</Notice>;
-  if (value === null || graph === null || (layout === null && graph.nodes.length > 0)) return <Notice title={loading ? "Loading…" : "Drawing…"} />;
+  if (value === null || graph === null) return <Notice title={loading ? "Loading…" : "Drawing…"} />;
   if (graph.nodes.length === 0) return <Notice title="Nothing was called yet">{scope === "all" ? "Agents, models and tools appear here with the first run." : "No run of this scope called anything; choose another scope."}</Notice>;
   const choose = (next: Chosen): void => void (chosen.value = JSON.stringify(next) === JSON.stringify(chosen.value) ? null : next);
   return (
     <>
       <p class="graph-note quiet" role="status">{noteOf(graph, value)}</p>
       <div class="topology-body">
-        {layout !== null && <Drawing graph={graph} layout={layout} chosen={chosen.value} onChoose={choose} />}
+        <Drawing graph={graph} layout={layout} chosen={chosen.value} onChoose={choose} />
         <Picked graph={graph} chosen={chosen.value} topology={value} params={params} onChoose={choose} onClose={() => (chosen.value = null)} />
       </div>
     </>

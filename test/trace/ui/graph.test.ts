@@ -1,7 +1,8 @@
 /** The graphs that are drawn, without a browser: nodes once over many runs, and the calls of one run. */
 import assert from "node:assert/strict";
 import { callGraphOf, MAX_CALL_NODES } from "../../../runtime/trace-ui/model/call-graph.js";
-import { graphOf, labelPoint, MAX_GRAPH_NODES } from "../../../runtime/trace-ui/model/graph.js";
+import { firstPlace, type Label, nearestLine, placeLabels, samplesOf } from "../../../runtime/trace-ui/model/edge-lines.js";
+import { graphOf, MAX_GRAPH_NODES, type Point } from "../../../runtime/trace-ui/model/graph.js";
 import { SpanStore } from "../../../runtime/trace-ui/model/spans.js";
 import { buildTree } from "../../../runtime/trace-ui/model/tree.js";
 import type { Step, Topology, TopologyNode } from "../../../runtime/trace-ui/model/types.js";
@@ -25,12 +26,39 @@ test("servers are groups of their tools, in an order that does not depend on the
   assert.deepEqual([many.nodes.length, many.left], [MAX_GRAPH_NODES, 5000 - MAX_GRAPH_NODES]);
 });
 
-test("the text of an edge is on its line", () => {
-  const line = [{ x: 0, y: 0 }, { x: 100, y: 0 }, { x: 200, y: 100 }];
-  assert.deepEqual(labelPoint(line, true), { x: 170, y: 70, anchor: "end" });
-  assert.deepEqual(labelPoint(line, false), { x: 110, y: 10, anchor: "middle" });
-  assert.deepEqual(labelPoint([{ x: 0, y: 0 }, { x: 10, y: 20 }], true), { x: 4, y: 8, anchor: "middle" });
-  assert.deepEqual(labelPoint([], true), { x: 0, y: 0, anchor: "middle" });
+const LINE = [{ x: 0, y: 0 }, { x: 300, y: 0 }];
+const label = (points: readonly Point[], more: Partial<Label> = {}): Label => ({ samples: samplesOf(points), above: "× 820 1 failed", below: "120 ms", alone: false, ...more });
+
+test("the samples of a line are on what is drawn, from its start to its end", () => {
+  for (const points of [LINE, [{ x: 0, y: 0 }, { x: 300, y: 120 }], [{ x: 0, y: 0 }, { x: 100, y: 0 }, { x: 200, y: 100 }, { x: 300, y: 100 }]]) {
+    const samples = samplesOf(points);
+    assert.deepEqual([samples[0], samples.at(-1)], [points[0], points.at(-1)]);
+    assert.ok(samples.length >= 8);
+    samples.forEach(({ x }, index) => assert.ok(index === 0 || x > (samples[index - 1]?.x ?? 0), "left to right"));
+  }
+  assert.deepEqual(samplesOf([{ x: 0, y: 0 }, { x: 300, y: 120 }])[6], { x: 150, y: 60 });
+});
+
+test("texts of edges cover neither each other nor a node", () => {
+  const fan = Array.from({ length: 8 }, (_, index) => label([{ x: 0, y: 200 }, { x: 300, y: index * 56 }], { alone: true }));
+  const hub = { left: -100, right: 0, top: 178, bottom: 222 };
+  const places = placeLabels(fan, [hub]);
+  const shown = places.filter((place) => place !== null);
+  assert.equal(shown.length, 8, "there is room for all of them");
+  for (const [index, a] of shown.entries()) for (const b of shown.slice(index + 1)) assert.ok(Math.abs(a.y - b.y) >= 32 || Math.abs(a.x - b.x) >= 80, `${JSON.stringify(a)} ${JSON.stringify(b)}`);
+});
+
+test("a text without room is left out, the less important one first", () => {
+  const places = placeLabels(Array.from({ length: 40 }, () => label(LINE)), []);
+  assert.notEqual(places[0], null);
+  assert.ok(places.filter((place) => place === null).length > 30);
+  assert.deepEqual(placeLabels([label(LINE)], [{ left: -50, right: 350, top: -50, bottom: 50 }]), [null]);
+  assert.notEqual(firstPlace(label(LINE)), null, "what is chosen has its text all the same");
+});
+
+test("the line under the pointer is the nearest one, within its reach", () => {
+  const lines = [samplesOf(LINE), samplesOf([{ x: 0, y: 10 }, { x: 300, y: 10 }])];
+  assert.deepEqual([nearestLine(lines, { x: 150, y: 2 }, 7), nearestLine(lines, { x: 150, y: 9 }, 7), nearestLine(lines, { x: 150, y: 18 }, 7), nearestLine([], { x: 0, y: 0 }, 7)], [0, 1, -1, -1]);
 });
 
 type Call = readonly [id: string, parent: string | null, name: string, ms: number | null, failed?: boolean];

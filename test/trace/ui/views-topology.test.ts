@@ -15,9 +15,15 @@ test("an edge shows its number, failures and percentiles, and leads to the runs 
   await fill(trace);
   const watched = await openPage(`${trace.url}/ui/#/topology`);
   const { page } = watched;
-  const edge = page.locator(".edge", { hasText: "× 820" });
-  await edge.waitFor();
-  assert.match((await edge.textContent()) ?? "", /820 calls, 1 failed, p50 \d+ ms, p95 \d+ ms[^]*× 820 1 failed\d+ ms · p95 \d+ ms/);
+  const text = page.locator(".edge-text", { hasText: "× 820" });
+  await text.waitFor();
+  assert.match((await text.textContent()) ?? "", /^× 820 1 failed\d+ ms · p95 \d+ ms$/);
+  const box = await text.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator(".hover-text", { hasText: "crawler → worker" }).filter({ hasText: /820 calls, 1 failed, p50 \d+ ms, p95 \d+ ms/ }).waitFor();
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator(".inspector h2", { hasText: "crawler → worker" }).waitFor();
   await page.getByRole("button", { name: /carrier_status/ }).click();
   const behind = page.locator(".runs-behind li");
   await behind.nth(1).waitFor();
@@ -25,7 +31,7 @@ test("an edge shows its number, failures and percentiles, and leads to the runs 
   await page.locator(".neighbours").last().getByRole("button", { name: "support_agent" }).click();
   await page.locator(".inspector h2", { hasText: "support_agent → carrier_status" }).waitFor();
   assert.match(await page.locator(".inspector .summary").innerText(), /Calls\s+2\s+Failed\s+1\s+p50/);
-  assert.equal(await page.locator('.edge[data-lit="true"]').count(), 1);
+  assert.equal(await page.locator(".edges-chosen .edge-lit").count(), 1);
   await behind.first().getByRole("button").click();
   await page.locator(".run h1", { hasText: "support_agent" }).waitFor();
   assert.match(page.url(), /#\/runs\/bad-1/);
