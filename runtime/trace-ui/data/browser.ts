@@ -7,6 +7,19 @@ export function now(): number {
   return Date.now();
 }
 
+/** Resolves when what was drawn last is on the screen; soon for a page that nobody sees, which draws nothing. */
+export function afterPaint(): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, UNSEEN_MS);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      setTimeout(resolve, 0);
+    });
+  });
+}
+
+const UNSEEN_MS = 300;
+
 /** A value that outlives a reload where the browser lets it; storage that is switched off is no error. */
 export function readStored(area: "local" | "session", key: string): string | null {
   try {

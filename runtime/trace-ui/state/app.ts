@@ -2,7 +2,7 @@
 import { batch, computed, effect, type ReadonlySignal, signal, type Signal, untracked } from "@preact/signals";
 import { socketAddress } from "../data/address.js";
 import { type Api, ApiError, createApi, messageOf } from "../data/api.js";
-import { browserFeed, now, readStored, writeStored } from "../data/browser.js";
+import { afterPaint, browserFeed, now, readStored, writeStored } from "../data/browser.js";
 import type { FeedState } from "../data/feed.js";
 import { type Filters, parseRoute, printRoute, type Route, type View } from "../model/route.js";
 import type { Frame, Health, Stats } from "../model/types.js";
@@ -26,6 +26,10 @@ export interface App {
   readonly hasToken: ReadonlySignal<boolean>;
   /** Milliseconds since the epoch, every second. */
   readonly clock: Signal<number>;
+  /** What the page was opened for is drawn. Everything else is asked for then: it would only delay that. */
+  readonly drawn: ReadonlySignal<boolean>;
+  /** A view has its first answer, or knows that there is none. */
+  answered(): void;
   /** The present, read anew. */
   now(): number;
   readonly help: Signal<boolean>;
@@ -55,6 +59,8 @@ export interface App {
 }
 
 const STATS_MS = 5000;
+/** A first answer that takes longer does not keep the rest of the page waiting. */
+const FIRST_ANSWER_MS = 2000;
 /** The service pings after 15 s; three missed ones are a dead connection. */
 const SILENCE_MS = 45_000;
 
@@ -82,6 +88,14 @@ export function createApp(): App {
   const utc = signal(readStored("local", "utc") === "1");
   const widths = signal({ list: readWidth("list"), inspector: readWidth("inspector") });
   const selection = signal<ReadonlySet<string> | null>(null);
+  const drawn = signal(false);
+  let hasAnswer = false;
+  const answered = (): void => {
+    if (hasAnswer) return;
+    hasAnswer = true;
+    void afterPaint().then(() => (drawn.value = true));
+  };
+  setTimeout(answered, FIRST_ANSWER_MS);
 
   addEventListener("hashchange", () => (route.value = parseRoute(location.hash)));
   const go = (next: Route, how: "push" | "replace"): void => {
@@ -96,7 +110,7 @@ export function createApp(): App {
   const filters = computed(() => route.value.filters);
   const filterKey = computed(() => JSON.stringify(filters.value));
   const runId = computed(() => route.value.runId);
-  const watchRun = (id: string): RunStore => createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed) });
+  const watchRun = (id: string): RunStore => createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed), onAnswer: answered });
   const openRun = (): void => {
     run.peek()?.close();
     const id = runId.peek();
@@ -104,12 +118,13 @@ export function createApp(): App {
   };
   const loadList = (): void => {
     const wanted = filters.peek();
-    if (wanted.inSteps) void search.search(wanted.q);
-    else void list.load(wanted);
+    void (wanted.inSteps ? search.search(wanted.q) : list.load(wanted)).then(answered);
   };
+  // Beside an open run, or behind another view, the list can wait.
+  const listWanted = computed(() => drawn.value || (runId.value === null && route.value.view === "runs"));
   effect(() => {
     filterKey.value;
-    untracked(loadList);
+    if (listWanted.value) untracked(loadList);
   });
   effect(() => {
     runId.value;
@@ -136,7 +151,7 @@ export function createApp(): App {
     },
   });
   const readStats = async (): Promise<void> => {
-    if (document.visibilityState === "hidden" || tokenWanted.value !== null) return;
+    if (document.visibilityState === "hidden" || tokenWanted.value !== null || !drawn.value) return;
     try {
       stats.value = await api.get<Stats>("stats", { extended: 1 });
     } catch {
@@ -149,8 +164,13 @@ export function createApp(): App {
   setInterval(() => (clock.value = now()), 1000);
   setInterval(() => void readStats(), STATS_MS);
   addEventListener("online", () => retry());
-  void readStats();
-  void readHealth();
+  effect(() => {
+    if (!drawn.value) return;
+    untracked(() => {
+      void readStats();
+      void readHealth();
+    });
+  });
 
   effect(() => {
     if (theme.value === "system") delete document.documentElement.dataset["theme"];
@@ -180,7 +200,7 @@ export function createApp(): App {
   };
 
   return {
-    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, help, utc, widths, selection, marked: signal(null), now, watchRun,
+    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, drawn, answered, help, utc, widths, selection, marked: signal(null), now, watchRun,
     hasToken: computed(() => token.value !== null),
     setFilters(changed) {
       go({ ...route.value, filters: { ...route.value.filters, ...changed } }, "replace");

@@ -25,6 +25,8 @@ export interface ListStore {
   forget(runId: string): void;
 }
 
+/** Runs of a page; the first one is what a tall window shows, and what the reader waits for. */
+const FIRST_PAGE = 50;
 const PAGE = 100;
 
 export function createListStore(api: Api): ListStore {
@@ -40,8 +42,8 @@ export function createListStore(api: Api): ListStore {
   let waiting: Run[] = [];
   let scheduled = false;
 
-  const fetchPage = (at: string | number | null, signal: AbortSignal): Promise<RunPage> =>
-    api.get<RunPage>("runs", { extended: 1, limit: PAGE, ...(filters === null ? {} : filterParams(filters, now())), sort: wantedSort() === "started" ? "" : wantedSort(), ...(typeof at === "number" ? { offset: at } : { cursor: at }) }, signal);
+  const fetchPage = (at: string | number | null, signal: AbortSignal, limit = PAGE): Promise<RunPage> =>
+    api.get<RunPage>("runs", { extended: 1, limit, ...(filters === null ? {} : filterParams(filters, now())), sort: wantedSort() === "started" ? "" : wantedSort(), ...(typeof at === "number" ? { offset: at } : { cursor: at }) }, signal);
 
   /** One request at a time; what the feed brings meanwhile is taken in after it. */
   async function read(kind: Loading, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -80,7 +82,7 @@ export function createListStore(api: Api): ListStore {
       const kept = list.peek().runs.filter((run) => passes(run, wanted, now()));
       if (kept.length < list.peek().runs.length) list.value = { runs: kept, total: kept.length };
       return read("first", async (signal) => {
-        const page = await fetchPage(null, signal);
+        const page = await fetchPage(null, signal, FIRST_PAGE);
         cursor = nextOf(page, page.runs.length);
         batch(() => {
           list.value = { runs: page.runs, total: page.total };

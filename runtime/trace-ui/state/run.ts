@@ -1,7 +1,7 @@
 /** One run on the screen: its steps by pages, then live, each once; what is folded, filtered and in view. */
 import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { ApiError, type Api, messageOf, type Params } from "../data/api.js";
-import { browserFeed } from "../data/browser.js";
+import { afterPaint, browserFeed } from "../data/browser.js";
 import type { Feed, FeedState } from "../data/feed.js";
 import { type Span, SpanStore, stepKey } from "../model/spans.js";
 import { ancestors, buildTree, collapsible, isGroup, type Row, type Tree, visibleRows } from "../model/tree.js";
@@ -49,6 +49,8 @@ export interface RunStoreOptions {
   readonly socket: (path: string, params: Params) => { readonly url: string; readonly protocols: readonly string[] };
   readonly onUnauthorized: () => void;
   readonly onRun: (run: Run) => void;
+  /** The first answer is in the page. */
+  readonly onAnswer: () => void;
 }
 
 const FIRST_PAGE = 500;
@@ -170,21 +172,27 @@ export function createRunStore(options: RunStoreOptions): RunStore {
       let first = true;
       do {
         const page: JourneyPage = await api.get<JourneyPage>(`${path}/journey`, { extended: 1, limit: first ? FIRST_PAGE : NEXT_PAGES, cursor }, abort.signal);
-        takeNow(page.steps);
         cursor = page.next_cursor ?? null;
         if (first) {
+          takeNow(page.steps);
+          options.onAnswer();
+          // The rest of a long run must not delay the picture of its start.
+          if (cursor !== null) await afterPaint();
+          if (abort.signal.aborted) return;
           // What is stored after this page was read comes by the feed.
           resumeAt = Math.max(resumeAt, page.last_seq);
           openFeed();
-        }
+        } else take(page.steps);
         first = false;
       } while (cursor !== null);
+      takeNow([]);
     } catch (failure) {
       if (abort.signal.aborted) return;
       if (failure instanceof ApiError && failure.status === 404) {
         missing.value = true;
         openFeed();
       } else error.value = messageOf(failure);
+      options.onAnswer();
     }
     loading.value = false;
   }

@@ -131,7 +131,7 @@ function CallRow({ row, top, selected, onSelect }: { row: ComparedRow; top: numb
   const name = (row.a ?? row.b)?.node?.replace(/^\w+:/, "") ?? "";
   const time = (call: ComparedRow["a"]): string => (call === null ? "" : call.duration_ms === null ? "open" : formatDuration(call.duration_ms));
   return (
-    <div class="call-row" role="option" aria-selected={selected} data-change={row.change} style={{ transform: `translateY(${top}px)` }} onClick={onSelect}>
+    <div class="call-row" role="option" aria-selected={selected} data-change={row.change} style={{ top: `${top}px` }} onClick={onSelect}>
       <span class="sign" title={word}>{sign}<span class="hidden">{word}</span></span>
       <span class="call-title" style={{ paddingLeft: `${Math.min(row.depth, 12) * 14}px` }}><Foreign text={name} /></span>
       <span class={row.a?.status === "failed" ? "num bad" : "num"}>{time(row.a)}</span>

@@ -1,7 +1,7 @@
 /** Views that are loaded when they are first opened: the first view must not pay for them. */
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { View } from "../model/route.js";
 import { Notice } from "./parts.js";
 
@@ -18,9 +18,8 @@ const LOADERS: { readonly [view in Exclude<View, "runs">]: Loader } = {
 
 export function LazyView({ view }: { view: Exclude<View, "runs"> }): JSX.Element {
   const loaded = useSignal<{ readonly View: FunctionComponent } | "failed" | null>(null);
-  useEffect(() => {
-    void LOADERS[view]().then((module) => (loaded.value = { View: module.default }), () => (loaded.value = "failed"));
-  }, []);
+  // While this is drawn, not after it: effects wait for the frame.
+  useMemo(() => void LOADERS[view]().then((module) => (loaded.value = { View: module.default }), () => (loaded.value = "failed")), []);
   if (loaded.value === "failed") return <Notice title="This view can't be loaded" tone="error">The service may have been replaced by another version: reload the page.</Notice>;
   return loaded.value === null ? <Notice title="Loading…" /> : <loaded.value.View />;
 }

@@ -17,10 +17,12 @@ const SHOWN = 6;
 export function ListOverview(): JSX.Element | null {
   const app = useApp();
   const { filters } = app.route.value;
-  // To the minute, so that the same filters ask for the same.
-  const { value } = useLoaded<RunOverview>("overview", { ...filterParams(filters, Math.floor(app.now() / 60_000) * 60_000), buckets: BUCKETS }, 10_000).value;
+  // After the rows, and to the minute, so that the same filters ask for the same.
+  const { value, error } = useLoaded<RunOverview>(app.drawn.value ? "overview" : null, { ...filterParams(filters, Math.floor(app.now() / 60_000) * 60_000), buckets: BUCKETS }, 10_000).value;
   const open = useSignal(false);
-  if (value === null || value.total < 2) return null;
+  // Its room is kept, so that rows that are read do not move.
+  if (value === null) return error === null && (app.list.loading.value === "first" || app.list.list.value.total > 1) ? <div class="list-overview" data-empty /> : null;
+  if (value.total < 2) return null;
   const facets = FACETS.filter(([name]) => value.facets[name].length > (filters[name] === "" ? 1 : 0));
   return (
     <div class="list-overview">

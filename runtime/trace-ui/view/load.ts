@@ -28,6 +28,7 @@ export function useLoaded<Answer>(path: string | null, params: Params = {}, ever
       } catch (failure) {
         if (!abort.signal.aborted && !wasAborted(failure)) state.value = { ...state.peek(), error: messageOf(failure), loading: false };
       }
+      app.answered();
     };
     state.value = { ...state.peek(), loading: true };
     void read();

@@ -3,7 +3,11 @@ import { type RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { scrollFor, type Window, windowOf } from "../model/window.js";
 
-const MARGIN = 12;
+/** Rows beyond those in view: few until the reader scrolls, because the first picture must not wait for what nobody sees. */
+const MARGIN = { still: 4, scrolled: 12 } as const;
+
+/** Until the element has been measured. */
+const BEFORE_LAYOUT: { readonly scrollTop: number; readonly height: number; readonly margin: number } = { scrollTop: 0, height: 600, margin: MARGIN.still };
 
 export interface Rows {
   readonly ref: RefObject<HTMLDivElement | null>;
@@ -17,15 +21,18 @@ export interface Rows {
 /** `covered` is the height of what stays at the top of the scrolled element. */
 export function useRows(count: number, rowHeight: number, covered = 0): Rows {
   const ref = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ scrollTop: 0, height: 800 });
+  const [view, setView] = useState(BEFORE_LAYOUT);
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return;
-    const read = (): void => setView((before) => (before.scrollTop === element.scrollTop && before.height === element.clientHeight ? before : { scrollTop: element.scrollTop, height: element.clientHeight }));
+    const read = (): void => setView((before) => {
+      const { scrollTop, clientHeight: height } = element;
+      return before.scrollTop === scrollTop && before.height === height ? before : { scrollTop, height, margin: scrollTop === before.scrollTop ? before.margin : MARGIN.scrolled };
+    });
     const observer = new ResizeObserver(read);
+    // It reports the size at once, in the frame: reading it here would lay the page out twice.
     observer.observe(element);
     element.addEventListener("scroll", read, { passive: true });
-    read();
     return () => {
       observer.disconnect();
       element.removeEventListener("scroll", read);
@@ -33,7 +40,7 @@ export function useRows(count: number, rowHeight: number, covered = 0): Rows {
   }, []);
   return {
     ref,
-    window: windowOf(view.scrollTop, view.height, rowHeight, count, MARGIN),
+    window: windowOf(view.scrollTop, view.height, rowHeight, count, view.margin),
     scrollTop: view.scrollTop,
     height: view.height,
     reveal(index) {

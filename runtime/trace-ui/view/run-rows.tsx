@@ -14,6 +14,8 @@ import { Foreign, Notice } from "./parts.js";
 import { useRows } from "./rows.js";
 
 const ROW = 58;
+/** Loaded rows below those in view from which more are asked for. */
+const AHEAD = 20;
 
 export function RunRows(): JSX.Element {
   const app = useApp();
@@ -28,18 +30,19 @@ export function RunRows(): JSX.Element {
   useLayoutEffect(() => {
     const element = rows.ref.current;
     const before = anchor.current;
-    if (element !== null && before !== null && element.scrollTop > 0) {
+    if (element !== null && before !== null && rows.scrollTop > 0) {
       const index = runs.findIndex((run) => run.run_id === before.id);
       if (index >= 0 && index !== before.index) element.scrollTop += (index - before.index) * ROW;
     }
   }, [runs]);
   useLayoutEffect(() => {
-    const index = Math.floor((rows.ref.current?.scrollTop ?? 0) / ROW);
+    // What was read last: asking the element would lay the page out before its frame.
+    const index = Math.floor(rows.scrollTop / ROW);
     const run = runs[index];
     anchor.current = run === undefined ? null : { id: run.run_id, index };
   });
   useEffect(() => {
-    if (to > runs.length - 30) void app.list.loadMore();
+    if (to > runs.length - AHEAD) void app.list.loadMore();
   }, [to, runs.length]);
   useEffect(() => {
     if (openId === null) return;
@@ -119,7 +122,7 @@ function RunRow({ run, index, active, open, hidden, onSelect }: { run: Run; inde
   const tokens = run.total_tokens_input + run.total_tokens_output;
   return (
     <div id={`run-${index}`} class="run-row" role="row" aria-selected={open} aria-rowindex={index + 1} data-active={active} data-status={run.status}
-      style={{ transform: `translateY(${index * ROW}px)` }} onClick={(event) => (selection !== null || event.ctrlKey || event.metaKey ? onSelect() : app.openRun(run.run_id))}>
+      style={{ top: `${index * ROW}px` }} onClick={(event) => (selection !== null || event.ctrlKey || event.metaKey ? onSelect() : app.openRun(run.run_id))}>
       <span role="gridcell" class="run-status">
         {selection === null ? <StatusIcon status={run.status} /> : <input type="checkbox" tabIndex={-1} aria-label={`Select ${titleOf(run)}`} checked={selection.has(run.run_id)} onClick={(event) => { event.stopPropagation(); onSelect(); }} />}
       </span>

@@ -12,7 +12,7 @@ const NAMES = 20;
 export function ScopeSelect(): JSX.Element {
   const app = useApp();
   const { scope, view, expanded } = app.route.value;
-  const { value } = useLoaded<RunOverview>("overview", { buckets: 1 }).value;
+  const { value } = useLoaded<RunOverview>(app.drawn.value ? "overview" : null, { buckets: 1 }).value;
   const names = (value?.facets.name ?? []).slice(0, NAMES).filter((entry) => entry.value.trim() !== "" && entry.value.length <= 190).map((entry) => [`name:${entry.value}`, entry.value] as const);
   const known = [["all", "All runs"] as const, ...NEWEST, ...TIMES, ...names].some(([own]) => own === scope);
   const option = ([own, word]: readonly [string, string]): JSX.Element => <option key={own} value={own}>{word.slice(0, 60)}</option>;

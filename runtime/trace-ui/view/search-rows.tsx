@@ -62,7 +62,7 @@ export function SearchRows(): JSX.Element {
         <div class="rows-body" role="presentation" style={{ height: `${found.height * UNIT}px` }}>
           {shown.map((row) => (
             <div key={row.key} id={`hit-${found.rows.indexOf(row)}`} class={`hit-row hit-${row.kind}-row`} role="option" aria-selected={row.kind === "hit" && row.key === stepId} data-active={row.key === active.value}
-              style={{ transform: `translateY(${row.top * UNIT}px)`, height: `${row.height * UNIT}px` }} onClick={() => open(row)}>
+              style={{ top: `${row.top * UNIT}px`, height: `${row.height * UNIT}px` }} onClick={() => open(row)}>
               <RowContent row={row} />
             </div>
           ))}

@@ -42,7 +42,7 @@ export function SpanRow({ row, index, top, axis, openEndMs, running, settled, ac
   return (
     <div id={`span-${index}`} class="span" role="row" aria-level={row.depth + 1} aria-posinset={row.position} aria-setsize={row.siblings} aria-rowindex={index + 1}
       aria-expanded={row.children > 0 ? !row.collapsed : undefined} aria-selected={selected} data-active={active} data-state={state} data-below={row.failedBelow} data-group={group !== null} data-fatal={fatal}
-      style={{ transform: `translateY(${top}px)` }} onClick={onSelect}>
+      style={{ top: `${top}px` }} onClick={onSelect}>
       <span class="span-name" role="gridcell" style={{ paddingLeft: `${8 + Math.min(row.depth, MAX_INDENT) * INDENT}px` }}>
         {row.children > 0 ? (
           <button type="button" class="twist" tabIndex={-1} aria-label={row.collapsed ? "Unfold" : "Fold"} data-open={!row.collapsed} onClick={(event) => { event.stopPropagation(); onToggle(); }}>

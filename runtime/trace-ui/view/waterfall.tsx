@@ -25,7 +25,8 @@ export function Waterfall({ store, summary }: { store: RunStore; summary: Summar
   const app = useApp();
   const rowList = store.rows.value;
   const tree = store.tree.value;
-  const running = store.run.value === null || store.run.value.status === "running";
+  // What is not known yet is drawn as it was recorded: a run that ended would be drawn up to now, and then once more.
+  const running = store.run.value?.status === "running";
   const rows = useRows(rowList.length, ROW, RULER);
   const active = useSignal<string | null>(null);
   const zoom = useSignal<Axis | null>(null);

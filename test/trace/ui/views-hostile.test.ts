@@ -15,10 +15,11 @@ function runsOf(text: string, id: string): Json[] {
   return ["1", "2"].flatMap((number) => {
     const run = `${id}${number}`;
     const all = { agent_name: text, model: text, session_id: text, user_id: text, tags: [text, `${text} two`], attributes: { [text.slice(0, 40)]: text } };
+    const plan = { source: text, printed: text, guard: [text], certificate: text, calls: [{ when: text, queries: [{ title: text, lines: [text] }] }] };
     const call = { run_id: `${run}-t`, parent_run_id: run, tool_name: text, mcp_server: text };
     return [
       { run_id: run, event_type: "chain_start", timestamp: time(0), ...all, summary: text, payload: { messages: [{ role: "user", content: text }, { role: text, content: [{ type: text, [text]: text }] }] } },
-      { ...call, event_id: "in", event_type: "tool_start", timestamp: time(10), summary: text, payload: { tools: [{ name: `${text} ${number}` }], input: { [text]: `${text} ${number}` } } },
+      { ...call, event_id: "in", event_type: "tool_start", timestamp: time(10), summary: text, payload: { tools: [{ name: `${text} ${number}` }], input: { [text]: `${text} ${number}` } }, attributes: { "toolsrv.plan": plan } },
       { ...call, event_id: "out", event_type: "tool_error", timestamp: time(20), error_message: text, payload: { output: text } },
       { run_id: run, event_type: "chain_error", timestamp: time(30), agent_name: text, error_message: text, payload: { answer: text } },
     ];
@@ -49,6 +50,11 @@ for (const [what, text, id] of [["markup", MARKUP, "m"], ["odd characters", ODD,
         if (hash === "#/") {
           await page.getByRole("button", { name: "Narrow by value" }).click();
           await page.locator(".facet").first().waitFor();
+        }
+        if (hash === `#/runs/${id}1`) {
+          await page.locator(".span").last().click();
+          await page.getByRole("button", { name: "Plan", exact: true }).click();
+          await page.locator(".plan-note").waitFor();
         }
         if (await page.evaluate(`"hit" in window`)) problems.push(`${hash}: executed`);
         if ((await page.locator("#app img, #app script, #app iframe, #app a[href^='javascript']").count()) > 0) problems.push(`${hash}: markup`);

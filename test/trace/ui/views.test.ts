@@ -1,5 +1,6 @@
 /** Every view in a real browser: what it shows, by pointer and by keys. */
 import assert from "node:assert/strict";
+import { WAYS } from "../../../runtime/trace-ui/model/ways.js";
 import type { Json } from "../lib.js";
 import { finish, pageSuite, withPages } from "./browser.js";
 import { fillSample } from "./sample.js";
@@ -20,6 +21,20 @@ test("a successful run opens at its root, a failed one at the end of its failing
   assert.match(await page.locator('.span[data-fatal="true"]').innerText(), /http_request[^]*502 Bad/);
   await page.locator(".path button").nth(1).click();
   await page.locator(".inspector h2", { hasText: "carrier_status" }).waitFor();
+  await finish(watched);
+}));
+
+test("the question and the answer of a run open to the whole text, and close again", () => withPages({}, async (trace) => {
+  await fillSample(trace, NOW);
+  const watched = await openPage(`${trace.url}/ui/#/runs/ok-1`);
+  const { page } = watched;
+  const answered = page.locator(".said", { hasText: "Answered" });
+  await answered.getByRole("button", { name: "All of it" }).click();
+  await answered.locator("ol li").nth(1).waitFor();
+  assert.match(await answered.innerText(), /You can follow it with NP-90210/);
+  await answered.getByRole("button", { name: "Less" }).click();
+  await answered.getByRole("button", { name: "All of it" }).waitFor();
+  assert.equal(await answered.locator(".said-whole").count(), 0);
   await finish(watched);
 }));
 
@@ -240,9 +255,9 @@ test("sessions are threads, tools are by server, stats are drawn", () => withPag
 test("an empty service shows ways to send, and a sample that can be loaded", () => withPages({}, async (trace) => {
   const watched = await openPage(`${trace.url}/ui/`, { permissions: ["clipboard-read", "clipboard-write"] });
   const { page } = watched;
-  for (const way of ["OpenTelemetry", "Python", "LangChain.js", "TypeScript", "MCP", "HTTP"]) {
-    await page.getByRole("button", { name: way, exact: true }).click();
-    assert.ok((await page.locator(".onboarding pre").innerText()).includes(`${trace.url}/`), way);
+  for (const { name, text } of WAYS) {
+    await page.getByRole("button", { name, exact: true }).click();
+    assert.equal(await page.locator(".onboarding pre").innerText(), text(`${trace.url}/`), name);
   }
   await page.getByRole("button", { name: "Copy the code" }).click();
   assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /curl http/);
@@ -268,7 +283,8 @@ test("times are shown in UTC when that is chosen, and the choice stays", () => w
 test("hits of a search are below their runs, and keys lead from one to its step", () => withPages({}, async (trace) => {
   await fillSample(trace, NOW);
   await trace.settle();
-  const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=parcel`);
+  // Tall enough for all hits: only those in view are elements.
+  const watched = await openPage(`${trace.url}/ui/#/?in=steps&q=parcel`, { viewport: { width: 1440, height: 2400 } });
   const { page } = watched;
   const first = page.locator(".hit-run-row").first();
   await first.filter({ hasText: "support_agent" }).waitFor();
