@@ -2,7 +2,7 @@
 import type { components } from "../../runtime/trace/api.types.gen.js";
 import type { Invocation, Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
-import { duration, fit, visible } from "./format.js";
+import { duration, fit, fitEnd, visible } from "./format.js";
 import { type CommandReader, TraceCommandError } from "./open.js";
 
 type Comparison = components["schemas"]["Comparison"];
@@ -21,7 +21,7 @@ export async function diffRuns(reader: CommandReader, { args }: Invocation, io: 
   if (comparison === null) throw new TraceCommandError(`no run ${a} or ${b}`);
   const width = Math.min(MAX_NAME, Math.max(MIN_NAME, (io.stdout.isTTY ? io.stdout.columns : 100) - 2 * COLUMN - 6));
   const line = (mark: string, name: string, left: string, right: string): void => io.stdout.write(`${`${mark} ${fit(name, width).padEnd(width)}  ${left.padStart(COLUMN)}  ${right.padStart(COLUMN)}`.trimEnd()}\n`);
-  line(" ", "", fit(a, COLUMN), fit(b, COLUMN));
+  line(" ", "", fitEnd(a, COLUMN), fitEnd(b, COLUMN));
   for (const [name, left, right] of facts(comparison)) line(left === right ? " " : "≠", name, left, right);
   io.stdout.write(`${toolSets(comparison)}\n`);
   for (const row of comparison.rows) {

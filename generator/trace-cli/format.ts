@@ -22,3 +22,9 @@ export function fit(text: string, columns: number): string {
   const characters = [...visible(text)];
   return characters.length <= columns ? characters.join("") : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
 }
+
+/** Cut to some columns at its start: what tells ids apart is at their end. */
+export function fitEnd(text: string, columns: number): string {
+  const characters = [...visible(text)];
+  return characters.length <= columns ? characters.join("") : `…${characters.slice(1 - columns).join("")}`;
+}

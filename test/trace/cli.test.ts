@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import { run } from "../../generator/cli/main.js";
 import { TRACE_COMMANDS, TRACE_OPTIONS } from "../../generator/cli/trace-options.js";
-import { duration } from "../../generator/trace-cli/format.js";
+import { duration, fitEnd } from "../../generator/trace-cli/format.js";
 import { SETTINGS } from "../../runtime/trace/settings.js";
 import { LinePacker } from "../../runtime/trace/block.js";
 import { decodeBatch, encodeBatch } from "../../runtime/trace/ingest/batch.js";
@@ -125,6 +125,8 @@ test("diff prints the calls of both runs aligned, with what only one of them did
       "  agent:helper  1.8 s  2 m 5 s", "  tool:find  5 ms  5 ms", "-  tool:old  5 ms", "+  tool:breaks  ✗ 5 ms", "  b: ✗ no [31m answer", "  tool:read  5 ms  5 ms",
     ]) assert.ok(lines.includes(wanted), `${wanted}\n${lines.join("\n")}`);
     assert.ok(!io.out().includes("\u001b"));
+    // Ids of one time begin alike.
+    assert.deepEqual(["2026-11-23-run-1", "2026-11-23-run-2", "r1"].map((id) => fitEnd(id, 12)), ["…11-23-run-1", "…11-23-run-2", "r1"]);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
