@@ -1,6 +1,6 @@
-/** The ways to send runs that docs/trace.md and the empty page show: the same texts, each run as it is written. */
+/** The ways to send runs that docs/trace.md and the empty page show: the same texts, each but Python's run as it is written. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WAYS } from "../../runtime/trace-ui/model/ways.js";
@@ -102,7 +102,7 @@ function run(name: string, program: string, language: "sh" | "js"): Promise<stri
 
 for (const { name, language, text } of WAYS) {
   const wanted = WANTED[name];
-  // test/python runs it: it needs packages that npm does not have.
+  // Its packages are not npm's.
   if (language === "python" || wanted === undefined) continue;
   test(`the example for ${name} sends a run`, async () => {
     const before = new Set(await runIds());
@@ -122,7 +122,17 @@ async function runIds(): Promise<readonly string[]> {
   return ((await trace.get("/api/runs?limit=100")).json["runs"] as Json[]).map((found) => String(found["run_id"]));
 }
 
-test("every way is run by a test", () => assert.deepEqual(WAYS.map(({ name }) => name).filter((name) => WANTED[name] === undefined), ["Python"]));
+const noPython = spawnSync("python3", ["--version"]).error !== undefined;
+const parsesPython = (): void => {
+  const [way, ...others] = WAYS.filter(({ language }) => language === "python");
+  assert.ok(way !== undefined && others.length === 0);
+  const { status, stderr } = spawnSync("python3", ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], { input: way.text(DOCS_BASE), encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+};
+if (noPython) test.skip("the example for Python is Python", "there is no python3");
+else test("the example for Python is Python", parsesPython);
+
+test("every other way is run by a test", () => assert.deepEqual(WAYS.map(({ name }) => name).filter((name) => WANTED[name] === undefined), ["Python"]));
 
 test("docs/trace.md has every way as an example, word for word", () => {
   const page = readFileSync(repo("docs/trace.md"), "utf8");

@@ -13,13 +13,14 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 1440)} d ${Math.floor((minutes % 1440) / 60)} h`;
 }
 
-/** `9`, `1.2 k`, `34 k`, `1.5 M`. */
+/** `9`, `1.2 k`, `34 k`, `1.5 M`, `2.1 G`. */
 export function formatCount(value: number): string {
   if (value < 1000) return String(value);
   if (value < 9950) return `${(value / 1000).toFixed(1)} k`;
   if (value < 999_500) return `${Math.round(value / 1000)} k`;
   if (value < 9_950_000) return `${(value / 1e6).toFixed(1)} M`;
-  return `${Math.round(value / 1e6)} M`;
+  if (value < 999_500_000) return `${Math.round(value / 1e6)} M`;
+  return `${formatNumber(Number((value / 1e9).toFixed(value < 9.95e9 ? 1 : 0)))} G`;
 }
 
 /** `1,234,567`: every digit, for where there is room. */

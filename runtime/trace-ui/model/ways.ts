@@ -1,4 +1,4 @@
-/** Ways to send runs: what the empty list shows and what docs/trace.md has as examples, word for word. All of them are run by a test. */
+/** Ways to send runs: what the empty list shows and what docs/trace.md has as examples, word for word. Tests run all but Python's. */
 
 export interface Way {
   readonly name: string;

@@ -74,7 +74,7 @@ test("durations, counts and sizes are short and never lie by a unit", () => {
     [3_599_600, "1 h 00 m"], [7_620_000, "2 h 07 m"], [273_600_000, "3 d 4 h"], [-1, "–"], [Number.NaN, "–"],
   ];
   for (const [ms, text] of durations) assert.equal(format.formatDuration(ms), text, String(ms));
-  const counts: readonly (readonly [number, string])[] = [[0, "0"], [999, "999"], [1240, "1.2 k"], [9960, "10 k"], [34_400, "34 k"], [999_600, "1.0 M"], [12_000_000, "12 M"]];
+  const counts: readonly (readonly [number, string])[] = [[0, "0"], [999, "999"], [1240, "1.2 k"], [9960, "10 k"], [34_400, "34 k"], [999_600, "1.0 M"], [12_000_000, "12 M"], [999_400_000, "999 M"], [2_140_000_000, "2.1 G"], [9_007_199_254_740_991, "9,007,199 G"]];
   for (const [value, text] of counts) assert.equal(format.formatCount(value), text, String(value));
   assert.equal(format.formatNumber(1_234_567), "1,234,567");
   assert.deepEqual([312, 4100, 250_000, 2_300_000].map(format.formatBytes), ["312 B", "4.1 KB", "250 KB", "2.3 MB"]);
