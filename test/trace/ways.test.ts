@@ -1,7 +1,7 @@
 /** The ways to send runs that docs/trace.md and the empty page show: the same texts, each but Python's run as it is written. */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WAYS } from "../../runtime/trace-ui/model/ways.js";
 import { repo } from "../lib/repo.js";
@@ -40,26 +40,6 @@ const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProces
 provider.getTracer("t").startSpan("from_variables", { attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "from_variables" } }).end();
 await provider.forceFlush();`;
 
-/** Stands in for a package that this repository does not have, of its parts: spans are nested by the asynchronous context. */
-const NODE_PROVIDER = `import { AsyncLocalStorage } from "node:async_hooks";
-import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
-import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
-export { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
-const storage = new AsyncLocalStorage();
-const manager = {
-  active: () => storage.getStore() ?? ROOT_CONTEXT,
-  with: (given, work, self, ...args) => storage.run(given, () => work.apply(self, args)),
-  bind: (given, work) => (typeof work === "function" ? (...args) => storage.run(given, () => work(...args)) : work),
-  enable: () => manager,
-  disable: () => manager,
-};
-export class NodeTracerProvider extends BasicTracerProvider {
-  register() {
-    context.setGlobalContextManager(manager);
-    trace.setGlobalTracerProvider(this);
-  }
-}`;
-
 /** What is there afterwards: names and statuses of the run and its steps, and one text of its payloads. */
 const WANTED: { readonly [name: string]: { readonly run: string; readonly steps: readonly string[]; readonly text?: RegExp } } = {
   OpenTelemetry: { run: "from_variables", steps: ["from_variables"] },
@@ -88,12 +68,6 @@ function run(name: string, program: string, language: "sh" | "js"): Promise<stri
   places.push(folder);
   writeFileSync(join(folder, "exporter.mjs"), EXPORTER);
   writeFileSync(join(folder, "program.mjs"), program);
-  const provider = "node_modules/@opentelemetry/sdk-trace-node";
-  if (!existsSync(repo(provider))) {
-    mkdirSync(join(folder, provider), { recursive: true });
-    writeFileSync(join(folder, provider, "package.json"), JSON.stringify({ name: "@opentelemetry/sdk-trace-node", type: "module", main: "index.js" }));
-    writeFileSync(join(folder, provider, "index.js"), NODE_PROVIDER);
-  }
   const [command, args] = language === "sh" ? ["sh", ["-ec", program]] as const : [process.execPath, ["program.mjs"]] as const;
   return new Promise((resolve, reject) => {
     execFile(command, args, { cwd: folder, timeout: 30_000 }, (error, stdout, stderr) => (error === null ? resolve(stdout) : reject(new Error(`${name}: ${error.message}\n${stderr}`))));
