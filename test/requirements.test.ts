@@ -65,6 +65,8 @@ test("a text in a table is no test; only the column that names the tests counts"
   for (const name of ["a value", "one more", "x", "made", "ROWS"]) assert.ok(!found(name), name);
   const keyed = namesIn("some.test.ts", 'const CASES = { "by a key": () => {}, [made()]: () => {} };\nfor (const [name, run] of Object.entries(CASES)) test(name, run);\n');
   assert.deepEqual(keyed.map(String), ["/^by a key$/"]);
+  const wrapped = namesIn("some.test.ts", 'const cold = (name, body) => { test(name, () => body()); };\nconst other = (name) => test("fixed", name);\ncold("by a function", f);\nother("no name");\n');
+  assert.deepEqual(wrapped.map(String), ["/^fixed$/", "/^by a function$/"]);
   assert.ok(exists("test/adapters/chroma-contract.test.ts: health answers"));
   assert.ok(!exists("test/adapters/remote.test.ts: health answers"));
   assert.ok(exists("test/phases/existing-catalogs.test.ts: a key written into the file"));

@@ -37,6 +37,7 @@ export function namesIn(file: string, text: string): readonly RegExp[] {
   const constants = constantsOf(source);
   /** Tables by the loop variables that go through them. */
   const columns = new Map<string, readonly string[]>();
+  const registrars = new Set(["test", ...wrappersOf(source)]);
   const isWithoutSuite = file.endsWith(".test.ts") && !constants.has("test");
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text.startsWith(".")) {
@@ -48,7 +49,7 @@ export function namesIn(file: string, text: string): readonly RegExp[] {
       const from = imports.get(node.expression.text);
       if (from !== undefined) names.push(...testNames(join(dirname(file), from.replace(/\.js$/, ".ts"))));
     }
-    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test") {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && registrars.has(node.expression.text)) {
       const [first] = node.arguments;
       if (first !== undefined && ts.isTemplateExpression(first)) names.push(exactly([first.head.text, ...first.templateSpans.map((span) => span.literal.text)]));
       else if (first !== undefined) for (const name of ts.isIdentifier(first) ? columns.get(first.text) ?? textsOf(first, constants) : textsOf(first, constants)) names.push(exactly([name]));
@@ -124,4 +125,20 @@ function columnsOf({ initializer, expression }: ts.ForOfStatement, constants: Co
 /** Matches the parts with anything between them. */
 function exactly(parts: readonly string[]): RegExp {
   return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".+")}$`);
+}
+
+/** Functions of the file that register a test under the name that they are given first. */
+function wrappersOf(source: ts.SourceFile): readonly string[] {
+  return source.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) => declarationList.declarations).flatMap(({ name, initializer }) => {
+    if (!ts.isIdentifier(name) || initializer === undefined || !ts.isArrowFunction(initializer)) return [];
+    const [first] = initializer.parameters;
+    if (first === undefined || !ts.isIdentifier(first.name)) return [];
+    const given = first.name.text;
+    const registers = (node: ts.Node): boolean => {
+      const isTest = ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "test";
+      const [argument] = isTest ? node.arguments : [];
+      return (argument !== undefined && ts.isIdentifier(argument) && argument.text === given) || (ts.forEachChild(node, (child) => registers(child) || undefined) ?? false);
+    };
+    return registers(initializer.body) ? [name.text] : [];
+  });
 }
