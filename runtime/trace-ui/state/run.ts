@@ -119,11 +119,11 @@ export function createRunStore(options: RunStoreOptions): RunStore {
     if (frame.msg_type === "catchup") {
       take(frame.payload.steps);
       resumeAt = Math.max(resumeAt, frame.payload.last_seq);
+      if (frame.payload.steps.length > 0) sumsChanged();
     } else if (frame.msg_type === "event") {
       take([frame.payload]);
       resumeAt = Math.max(resumeAt, frame.payload.seq);
-      if (run.value === null) void readRun();
-      else if (run.value.status === "running") refreshing ??= setTimeout(refresh, REFRESH_MS);
+      sumsChanged();
     } else if (frame.msg_type === "run_update" && frame.payload.run.run_id === runId) {
       setRun(frame.payload.run);
     } else if (frame.msg_type === "error") {
@@ -131,6 +131,10 @@ export function createRunStore(options: RunStoreOptions): RunStore {
     }
   }
   /** Frames have steps and no sums: those of a run that goes on are read again. */
+  function sumsChanged(): void {
+    if (run.value === null) void readRun();
+    else if (run.value.status === "running") refreshing ??= setTimeout(refresh, REFRESH_MS);
+  }
   function refresh(): void {
     refreshing = null;
     if (run.value?.status === "running") void readRun();

@@ -94,6 +94,23 @@ test("a new step of an open run comes in live, each once, also after the connect
   }
 }));
 
+test("a step that is stored between the answers that open a run and its feed is in the sums of the run", () => withPages({}, async (trace) => {
+  await trace.ingest([{ run_id: "early", event_type: "chain_start", agent_name: "worker" }]);
+  const watched = await openPage(`${trace.url}/ui/`);
+  const { page } = watched;
+  const runIsRead = page.waitForResponse(/\/api\/runs\/early\?/);
+  await page.route(/\/api\/runs\/early\/journey/, async (route) => {
+    await runIsRead;
+    const response = await route.fetch();
+    await trace.ingest([{ run_id: "t1", parent_run_id: "early", event_type: "tool_start", tool_name: "fetch_page" }]);
+    await route.fulfill({ response });
+  }, { times: 1 });
+  await page.goto(`${trace.url}/ui/#/runs/early`);
+  await page.locator(".span", { hasText: "fetch_page" }).waitFor();
+  await page.locator(".facts", { hasText: "2 calls" }).waitFor();
+  await finish(watched);
+}));
+
 test("filters are the service's own, live in the address and survive a reload", () => withPages({}, async (trace) => {
   await trace.ingest([...failedRun("r1"), ...Array.from({ length: 150 }, (_, index) => [
     { run_id: `ok-${index}`, event_type: "chain_start", timestamp: at(10_000 + index), agent_name: `job_${index}`, tags: [index % 2 === 0 ? "even" : "odd"] },
