@@ -10,7 +10,7 @@ import { connectionPlans, embeddingNames } from "./connections.js";
 import { fingerprint } from "../../runtime/abi/fingerprint.js";
 import { definitionOf, inputOf } from "./params.js";
 import type { PlanScope } from "./read.js";
-import { rowsOf } from "./rows.js";
+import { rowsOf, statedTypes } from "./rows.js";
 import { limitOf, toolPlan } from "./tools.js";
 
 function byName<T>(tools: readonly ResolvedTool[], make: (tool: ResolvedTool) => T): { readonly [tool: string]: T } {
@@ -32,6 +32,7 @@ export function plan(checked: Checked): Plans {
   const content = {
     connections: scope.connections, embeddings: scope.embeddings.table, settings: checked.settings, tools, inputs: Object.values(inputs),
   };
+  const stated = statedTypes(checked.tools);
   return {
     catalog: compact<Plans["catalog"]>({
       file: fileName(checked.parsed.file.path),
@@ -44,7 +45,7 @@ export function plan(checked: Checked): Plans {
     tools,
     inputs,
     definitions: Object.values(inputs).map(definitionOf),
-    rows: byName(checked.tools, (tool) => rowsOf(tool, checked.tools)),
+    rows: byName(checked.tools, (tool) => rowsOf(tool, stated)),
     origins: byName(checked.tools, (tool) => ({ line: locate({ path: tool.at })?.line ?? 1 })),
   };
 }

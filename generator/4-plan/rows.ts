@@ -5,8 +5,8 @@ import type { Dtype, ResolvedTarget, ResolvedTool, RowField, RowShape } from "..
 
 const UNKNOWN: RowField["type"] = null;
 
-/** The shape of a tool's rows; `null` where they hold whatever the store has. `tools` are all of the catalog. */
-export function rowsOf(tool: ResolvedTool, tools: readonly ResolvedTool[]): RowShape | null {
+/** The shape of a tool's rows; `null` where they hold whatever the store has. */
+export function rowsOf(tool: ResolvedTool, stated: StatedTypes): RowShape | null {
   switch (tool.kind) {
     case "count":
       return { fields: [{ name: "count", type: "integer" }], id: false, score: false };
@@ -19,18 +19,41 @@ export function rowsOf(tool: ResolvedTool, tools: readonly ResolvedTool[]): RowS
       const { fields, includeId: id, includeScore: score, redact } = tool.output;
       if (fields === null) return null;
       const names = fields.filter((name) => name !== "_id" && name !== "_score" && !redact.some(({ mode, path }) => mode === "omit" && covers(path, name)));
-      const beside = tools.filter((other) => sameRecords(tool, other));
-      return { fields: [...new Set(names)].map((name) => fieldOf(name, tool, beside)), id, score };
+      return { fields: [...new Set(names)].map((name) => fieldOf(name, tool, stated)), id, score };
     }
     default:
       return unreachable(tool.kind);
   }
 }
 
-/** Whether two tools read the same collection: what one says of a field, the other may rely on. */
-function sameRecords(one: ResolvedTool, other: ResolvedTool): boolean {
-  const [mine, theirs] = [targetOf(one), targetOf(other)];
-  return mine !== null && theirs !== null && typeof mine.collection === "string" && mine.connection === theirs.connection && mine.collection === theirs.collection;
+/** What the tools of a collection say together of one of its fields. */
+export type StatedTypes = (tool: ResolvedTool, name: string) => FieldType;
+
+/** Looked up once for each collection and field: a catalog may have thousands of tools over one collection. */
+export function statedTypes(tools: readonly ResolvedTool[]): StatedTypes {
+  const readers = new Map<string, ResolvedTool[]>();
+  for (const tool of tools) {
+    const collection = collectionOf(tool);
+    if (collection === null) continue;
+    const others = readers.get(collection);
+    if (others === undefined) readers.set(collection, [tool]);
+    else others.push(tool);
+  }
+  const known = new Map<string, FieldType>();
+  return (tool, name) => {
+    const collection = collectionOf(tool);
+    if (collection === null) return { type: UNKNOWN };
+    const key = JSON.stringify([collection, name]);
+    const type = known.get(key) ?? agreed((readers.get(collection) ?? []).flatMap((each) => statedBy(each, name)));
+    known.set(key, type);
+    return type;
+  };
+}
+
+/** The collection that a tool reads; `null` where an argument names it. */
+function collectionOf(tool: ResolvedTool): string | null {
+  const target = targetOf(tool);
+  return target !== null && typeof target.collection === "string" ? JSON.stringify([target.connection, target.collection]) : null;
 }
 
 function targetOf({ target, steps }: ResolvedTool): ResolvedTarget | null {
@@ -38,14 +61,18 @@ function targetOf({ target, steps }: ResolvedTool): ResolvedTarget | null {
   return first?.kind === "retrieve" ? first.target : target;
 }
 
-/** A field that a record lacks is null. Tools that disagree about a type state none. */
-function fieldOf(name: string, tool: ResolvedTool, beside: readonly ResolvedTool[]): RowField {
+/** A field that a record lacks is null. */
+function fieldOf(name: string, tool: ResolvedTool, stated: StatedTypes): RowField {
   // Of a redacted value only some is left, as a text; which, depends on the value.
   if (tool.output.redact.some(({ path }) => covers(path, name) || covers(name, path))) return { name, type: UNKNOWN };
-  const types = beside.flatMap((each) => statedBy(each, name));
+  const type = stated(tool, name);
+  return type.type === UNKNOWN ? { name, type: UNKNOWN } : { name, ...type, nullable: true };
+}
+
+/** Tools that disagree about a type state none. */
+function agreed(types: readonly FieldType[]): FieldType {
   const [first] = types;
-  if (first === undefined || first.type === UNKNOWN || types.some(({ type, list }) => type !== first.type || list !== first.list)) return { name, type: UNKNOWN };
-  return { name, ...first, nullable: true };
+  return first === undefined || types.some(({ type, list }) => type !== first.type || list !== first.list) ? { type: UNKNOWN } : first;
 }
 
 type FieldType = Pick<RowField, "type" | "list">;
