@@ -89,15 +89,26 @@ export class ReloadableCatalogs {
       const projects = await source.load();
       if (projects === null) return kept(`${source.name} ${this.generations.size === 1 ? "has" : "have"} errors`);
       const changed = projects.filter(({ name, program }) => program.catalog.hash !== this.generations.get(name)?.mcp.engine.program.catalog.hash);
-      // All of them begin before one of them is served: a save is taken whole or not at all.
-      const next = changed.map((project) => ({ name: project.name, generation: this.begin(project) }));
-      await this.parts.prepare();
+      const next = await this.beginAll(changed);
       const before = this.mcp;
-      for (const { name, generation } of next) this.swap(name, generation);
+      for (const [name, generation] of next) this.swap(name, generation);
       for (const { program } of changed) note(`reloaded ${program.catalog.file} — ${program.tools.length} tool${program.tools.length === 1 ? "" : "s"}\n`);
       if (!listedAlike(before, this.mcp, this.parts.principal)) this.parts.toolsChanged();
     } catch (error) {
       kept(`${source.name} cannot be served: ${this.parts.explain(error) ?? "internal error"}`);
+    }
+  }
+
+  /** All of them begin before one of them is served, or none stays open: a save is taken whole or not at all. */
+  private async beginAll(projects: readonly Project[]): Promise<ReadonlyMap<string, Generation>> {
+    const begun = new Map<string, Generation>();
+    try {
+      for (const project of projects) begun.set(project.name, this.begin(project));
+      await this.parts.prepare();
+      return begun;
+    } catch (error) {
+      await Promise.all([...begun.values()].map(({ mcp }) => mcp.engine.close()));
+      throw error;
     }
   }
 

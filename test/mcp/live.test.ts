@@ -54,6 +54,8 @@ interface Session {
   readonly live: ReloadableCatalogs;
   readonly notes: string[];
   readonly open: () => number;
+  /** Reloads that come next cannot be prepared. */
+  refuse(): void;
   send(message: unknown): void;
   next(): Promise<ReturnType<typeof JSON.parse>>;
   settled(): Promise<void>;
@@ -63,6 +65,7 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
   const source = new Edited(edit(0));
   const notes: string[] = [];
   let open = 0;
+  let refuses = false;
   const counted = (engine: Engine): Engine => {
     open += 1;
     return { ...engine, close: async () => void (open -= 1) };
@@ -73,7 +76,9 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
     routing: routingOf([{ name: "tools", program: edit(0) }], null),
     principal: OWNER,
     start: ({ program }) => createMcpServer({ engine: counted(createEngine(program, { env: new Map(), metaTools: true })), info: { name: "n", title: "t", version: "1" }, log }),
-    prepare: async () => undefined,
+    prepare: async () => {
+      if (refuses) throw new Error("no records can be written");
+    },
     toolsChanged: () => server.notify(notificationText("notifications/tools/list_changed")),
     note: (text) => void notes.push(text),
     explain: (error) => (error instanceof Error ? error.message : null),
@@ -96,6 +101,7 @@ async function withSession(body: (session: Session) => Promise<void>): Promise<v
     await body({
       source, live, notes, settled,
       open: () => open,
+      refuse: () => void (refuses = true),
       send: (message) => void input.write(`${JSON.stringify(message)}\n`),
       async next() {
         while (lines.length === 0) await new Promise<void>((resolve) => (wake = resolve));
@@ -201,6 +207,17 @@ test("of several catalogs the changed one is reloaded, all of them or none", asy
   assert.deepEqual([changes, notes.filter((note) => note.includes("still serving")).length], [1, 2]);
   assert.match(notes[2] ?? "", /^a\.yaml, b\.yaml have errors/);
   await live.close();
+});
+
+test("what was begun for a reload that is refused is closed, and the old catalog is served", async () => {
+  await withSession(async ({ source, live, notes, settled, open, refuse }) => {
+    refuse();
+    source.save(edit(1));
+    await settled();
+    assert.equal(live.mcp.engine.program.catalog.hash, "sha256:0");
+    assert.match(notes.join(""), /cannot be served: no records can be written; still serving the last good one/);
+    assert.equal(open(), 1);
+  });
 });
 
 test("a change of roles that changes what the client may see is announced, though the tools are the same", async () => {
