@@ -75,6 +75,16 @@ export function formatMoment(ms: number, utc = false): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${formatClock(ms, utc).slice(0, 8)}`;
 }
 
+/** Marks of an axis of time: `14:05`, with seconds where the marks are closer than a minute, and the date below the first mark of each day. */
+export function formatTicks(times: readonly number[], utc = false): string[] {
+  const moments = times.map((ms) => formatMoment(ms, utc).split(" "));
+  const isClose = times.some((ms, index) => ms - (times[index - 1] ?? Number.NEGATIVE_INFINITY) < 60_000);
+  return moments.map(([date = "", clock = ""], index) => {
+    const text = clock.slice(0, isClose ? 8 : 5);
+    return date === moments[index - 1]?.[0] ? text : `${text}\n${date}`;
+  });
+}
+
 /** The end of an id, which is what tells time-ordered ids apart. */
 export function shortId(id: string): string {
   return id.length <= 12 ? id : `…${id.slice(-8)}`;

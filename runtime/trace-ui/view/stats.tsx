@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatBytes, formatCost, formatCount, formatDuration, formatNumber } from "../model/format.js";
+import { formatBytes, formatCost, formatCount, formatDuration, formatMoment, formatNumber, formatTicks } from "../model/format.js";
 import type { RunOverview, Stats } from "../model/types.js";
 import { useApp } from "./context.js";
 import { useLoaded } from "./load.js";
@@ -64,9 +64,9 @@ function RunCharts({ overview }: { overview: RunOverview }): JSX.Element {
   const costs = overview.buckets.map((bucket) => bucket.cost_usd);
   return (
     <div class="charts">
-      <Chart title="Runs" times={times} bars format={formatCount} series={[{ label: "Runs", color: "--accent", values: overview.buckets.map((bucket) => bucket.runs) }, { label: "Failed", color: "--bad", values: overview.buckets.map((bucket) => bucket.failed) }]} />
+      <Chart title="Runs" whole times={times} bars format={formatCount} series={[{ label: "Runs", color: "--accent", values: overview.buckets.map((bucket) => bucket.runs) }, { label: "Failed", color: "--bad", values: overview.buckets.map((bucket) => bucket.failed) }]} />
       <Chart title="Duration" times={times} format={formatDuration} series={[{ label: "p50", color: "--accent", values: overview.buckets.map((bucket) => bucket.p50_duration_ms) }, { label: "p95", color: "--warn", values: overview.buckets.map((bucket) => bucket.p95_duration_ms) }]} />
-      <Chart title="Tokens" times={times} bars format={formatCount} series={[{ label: "In", color: "--llm", values: overview.buckets.map((bucket) => bucket.tokens_input) }, { label: "Out", color: "--retriever", values: overview.buckets.map((bucket) => bucket.tokens_output) }]} />
+      <Chart title="Tokens" whole times={times} bars format={formatCount} series={[{ label: "In", color: "--llm", values: overview.buckets.map((bucket) => bucket.tokens_input) }, { label: "Out", color: "--retriever", values: overview.buckets.map((bucket) => bucket.tokens_output) }]} />
       {costs.some((cost) => cost !== null) && <Chart title="Cost" times={times} bars format={formatCost} series={[{ label: "Dollars", color: "--tool", values: costs }]} />}
     </div>
   );
@@ -92,7 +92,7 @@ function Throughput(): JSX.Element | null {
     <div class="charts">
       <Chart title="Events per second" times={times} format={(value) => formatCount(Math.round(value))} series={[{ label: "Stored", color: "--good", values: rates((sample) => sample.events) }, { label: "Dropped", color: "--bad", values: rates((sample) => sample.dropped) }]} />
       <Chart title="p99 of a batch write" times={times} format={formatDuration} series={[{ label: "p99", color: "--warn", values: list.map((sample) => sample.latency) }]} />
-      <Chart title="Events that wait" times={times} format={formatCount} series={[{ label: "Queue", color: "--warn", values: list.map((sample) => sample.queue) }]} />
+      <Chart title="Events that wait" whole times={times} format={formatCount} series={[{ label: "Queue", color: "--warn", values: list.map((sample) => sample.queue) }]} />
       <Chart title="On disk" times={times} format={formatBytes} series={[{ label: "Events and payloads", color: "--accent", values: list.map((sample) => sample.bytes) }]} />
     </div>
   );
@@ -100,11 +100,23 @@ function Throughput(): JSX.Element | null {
 
 const HEIGHT = 170;
 
-function Chart({ title, times, series, format, bars = false }: { title: string; times: readonly number[]; series: readonly Series[]; format: (value: number) => string; bars?: boolean }): JSX.Element {
+interface ChartParts {
+  readonly title: string;
+  /** Seconds since the epoch. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+  readonly bars?: boolean;
+  /** The values are counts: a mark between two of them says nothing. */
+  readonly whole?: boolean;
+}
+
+function Chart({ title, times, series, format, bars = false, whole = false }: ChartParts): JSX.Element {
   const app = useApp();
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const theme = app.theme.value;
+  const utc = app.utc.value;
   const data = [times, ...series.map(({ values }) => values)] as unknown as uPlot.AlignedData;
   useEffect(() => {
     const element = box.current;
@@ -121,8 +133,11 @@ function Chart({ title, times, series, format, bars = false }: { title: string; 
     const made = new uPlot({
       width: Math.max(200, element.clientWidth), height: HEIGHT, legend: { live: true }, cursor: { y: false, points: { size: 6 } },
       scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.1, Number.EPSILON)] } },
-      axes: [{ ...axis, space: 70 }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
-      series: [{}, ...series.map((item) => ({
+      axes: [
+        { ...axis, space: 70, values: (_, ticks) => formatTicks(ticks.map((seconds) => seconds * 1000), utc) },
+        { ...axis, size: 64, values: (_, ticks) => ticks.map((value) => (whole && !Number.isInteger(value) ? "" : format(value))) },
+      ],
+      series: [{ label: "Time", value: (_: uPlot, seconds: number | null) => (seconds === null ? "–" : formatMoment(seconds * 1000, utc)) }, ...series.map((item) => ({
         label: item.label, stroke: color(item.color), width: 1.5, spanGaps: true, value: (_: uPlot, value: number | null) => (value === null ? "–" : format(value)),
         ...(bars ? { fill: color(item.color), paths: uPlot.paths.bars?.({ size: [0.8, 40] }) ?? undefined, points: { show: false } } : { points: { show: times.length < 80 } }),
       })) as uPlot.Series[]],
@@ -136,7 +151,7 @@ function Chart({ title, times, series, format, bars = false }: { title: string; 
       made.destroy();
       plot.current = null;
     };
-  }, [theme, series.length]);
+  }, [theme, utc, series.length]);
   useEffect(() => plot.current?.setData(data), [times, series]);
   const sum = series.map(({ label, values }) => `${label}: up to ${format(values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0))}`).join(", ");
   return <figure class="chart" role="img" aria-label={`${title}. ${sum}`}><figcaption>{title}</figcaption><div ref={box} /></figure>;

@@ -26,7 +26,7 @@ export default function ToolsView(): JSX.Element {
               <section key={`${source.kind} ${source.source}`} class="card">
                 <h2><Foreign text={source.source} /> <span class="quiet">{source.kind === "mcp" ? "MCP server" : "in the program"} · {formatNumber(source.tool_count)} {source.tool_count === 1 ? "tool" : "tools"} · {formatNumber(source.invocation_count)} calls</span>{source.error_count > 0 && <span class="bad"> {formatNumber(source.error_count)} failed</span>}</h2>
                 <div class="table-scroll" tabIndex={0} role="region" aria-label={`Tools of ${source.source}`}>
-                  <table>
+                  <table class="even">
                     <thead><tr><th scope="col">Tool</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Failed</th><th scope="col" class="num">Rate</th></tr></thead>
                     <tbody>
                       {source.tools.map((tool) => (

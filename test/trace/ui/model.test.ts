@@ -82,6 +82,9 @@ test("durations, counts and sizes are short and never lie by a unit", () => {
   assert.deepEqual([0, 12, 300, 7200, 200_000].map((s) => format.formatAgo(0, s * 1000)), ["now", "12 s", "5 m", "2 h", "2 d"]);
   assert.equal(format.formatAgo(Date.UTC(2026, 0, 5, 12), Date.UTC(2026, 5, 1)), "2026-01-05");
   assert.equal(format.formatClock(Number.NaN), "–");
+  const evening = Date.UTC(2026, 10, 23, 23, 30);
+  assert.deepEqual(format.formatTicks([0, 20, 40].map((minutes) => evening + minutes * 60_000), true), ["23:30\n2026-11-23", "23:50", "00:10\n2026-11-24"]);
+  assert.deepEqual(format.formatTicks([evening, evening + 5000], true), ["23:30:00\n2026-11-23", "23:30:05"]);
   assert.deepEqual([format.shortId("short"), format.shortId("019f0ced-7a51-0001-aaaa")], ["short", "…001-aaaa"]);
 });
 
