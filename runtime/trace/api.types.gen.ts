@@ -463,7 +463,7 @@ export interface components {
             duration_ms: number | null;
             /** @description Calls, or spans: a start and its end count once. Null for a run that an earlier release recorded */
             call_count: number | null;
-            /** @description Error steps, also those that the run survived */
+            /** @description Failed calls below which nothing failed, also those that the run survived: an error that callers pass on is counted once */
             errors: number;
             /** @description Null unless model_prices knows every model used */
             cost_usd: number | null;

@@ -180,7 +180,7 @@ function spanOf(step: Step, startMs: number): Span {
 function markOf(step: Step, at: number): Span {
   const span = spanOf(step, at);
   const name = step.event_type === "retry" ? "retry" : (step.tool_name ?? step.agent_name ?? step.event_type.replaceAll("_", " "));
-  return { ...span, parentRunId: step.run_id, kind: "mark", name, endMs: at, state: step.error_message === null ? "mark" : "error", error: step.error_message, start: step };
+  return { ...span, parentRunId: step.run_id, kind: "mark", name, endMs: at, state: "mark", error: step.error_message, start: step };
 }
 
 function begin(span: Span, step: Step, at: number): void {
@@ -197,7 +197,7 @@ function finish(span: Span, step: Step, at: number): void {
   span.endMs = Math.max(at, span.startMs);
   span.durationMs = step.duration_ms ?? span.endMs - span.startMs;
   span.error = step.error_message;
-  span.state = step.event_type.endsWith("_error") || step.error_message !== null ? "error" : "ok";
+  span.state = step.event_type.endsWith("_error") ? "error" : "ok";
   span.tokensIn = step.token_input ?? span.tokensIn;
   span.tokensOut = step.token_output ?? span.tokensOut;
   span.costUsd = step.cost_usd ?? span.costUsd;

@@ -5,7 +5,7 @@
  * and tells the recorder to `forget` when that failed.
  */
 import { eventKind, type EventKind, type Incoming, RUNNING } from "../model.js";
-import { type Names, RunCalls } from "./calls.js";
+import { type Names, type RecordedEvent, RunCalls } from "./calls.js";
 import { createPrices, type PriceOf, type Prices } from "./prices.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "../../base/sampling.js";
@@ -26,15 +26,6 @@ export interface RecorderSource {
   unrooted(): Iterable<string>;
   nextSeq(): number;
   nextKey(): number;
-}
-
-/** A stored event, as far as calls and sums need it. */
-export interface RecordedEvent extends Names {
-  readonly runId: string;
-  readonly parentId: string | null;
-  readonly type: number;
-  readonly at: number;
-  readonly durationMs: number | null;
 }
 
 /** A row to insert. */
@@ -157,10 +148,9 @@ export class Recorder {
     const run = this.#runs.get(row.runId);
     if (run === undefined || run.mergedInto !== null) return;
     const held = run.calls.size;
-    for (const event of events) {
-      run.calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: nodeKey(event) }, eventKind(event.type), event, () => undefined);
-      this.#places.set(event.runId, run);
-    }
+    const added = [...events];
+    run.calls.recall(added);
+    for (const { runId } of added) this.#places.set(runId, run);
     this.#calls += run.calls.size - held;
     Object.assign(run, row);
   }
@@ -286,10 +276,10 @@ export class Recorder {
     this.#early().delete(run.runId);
     into.calls.absorb(run.calls);
     into.callCount = into.calls.count;
+    into.errors = into.calls.causes;
     into.steps += run.steps;
     into.tokensIn += run.tokensIn;
     into.tokensOut += run.tokensOut;
-    into.errors += run.errors;
     into.costNano += run.costNano;
     into.unpriced += run.unpriced;
     into.preview ??= run.preview;
@@ -318,11 +308,8 @@ export class Recorder {
   }
 
   #hold(row: RunRow): RunState {
-    const calls = new RunCalls();
-    for (const event of this.source.events(row.key)) {
-      calls.observe({ runId: event.runId, parentId: event.parentId, at: event.at, node: nodeKey(event) }, eventKind(event.type), event, () => undefined);
-    }
-    const run: RunState = { ...row, callCount: calls.count, calls, mergedInto: null };
+    const calls = new RunCalls().recall(this.source.events(row.key));
+    const run: RunState = { ...row, callCount: calls.count, errors: calls.causes, calls, mergedInto: null };
     this.#runs.set(row.runId, run);
     for (const id of calls.ids()) if (calls.has(id)) this.#places.set(id, run);
     this.#calls += calls.size;
@@ -357,11 +344,11 @@ export class Recorder {
     const root = parentId === null;
     run.steps += 1;
     run.callCount = run.calls.count;
+    run.errors = run.calls.causes;
     run.tokensIn += event.tokensIn ?? 0;
     run.tokensOut += event.tokensOut ?? 0;
     run.lastSeq = seq;
     run.touchedMs = this.options.now();
-    if (kind.side === "error") run.errors += 1;
     if (costNano !== null) run.costNano += costNano;
     else if (event.tokensIn !== null || event.tokensOut !== null) run.unpriced += 1;
     if (event.model !== null) run.models = withName(run.models, event.model, MAX_MODELS);

@@ -16,6 +16,7 @@ export interface RunRow {
   callCount: number | null;
   tokensIn: number;
   tokensOut: number;
+  /** Failed calls below which nothing failed. */
   errors: number;
   graph: string | null;
   error: string | null;

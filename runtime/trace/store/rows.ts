@@ -1,7 +1,7 @@
 /** Columns of the stored rows, which all stores share, and the shapes in which their drivers return them. */
 import type { RunRow } from "../record/run-state.js";
 import type { StepRow } from "./wire.js";
-import type { RecordedEvent } from "../record/recorder.js";
+import type { RecordedEvent } from "../record/calls.js";
 
 export interface RunRecord {
   readonly key: number;

@@ -40,9 +40,10 @@ function sumOf<T>(records: readonly T[], value: (record: T) => number | null): n
   return records.reduce((total, record) => total + (value(record) ?? 0), 0);
 }
 
-/** Calls that some steps open or close. */
-function callsOf(records: readonly EventRecord[]): number {
-  return new Set(records.flatMap((record) => (eventKind(record.type).call === null ? [] : [record.run_id]))).size;
+/** Calls of some steps, and the failed ones below which nothing failed. */
+function callsOf(records: readonly EventRecord[]): Pick<RunRow, "callCount" | "errors"> {
+  const { count, causes } = new RunCalls().recall(records.map(recordedEvent));
+  return { callCount: count, errors: causes };
 }
 
 /** Tools that some steps called, and their servers, in order of first use. */
@@ -54,8 +55,7 @@ function toolsOf(records: readonly EventRecord[]): Pick<RunRow, "tools" | "serve
 /** The run that holds a nested one, when the nested one's steps are gone and `rest` is left. */
 export function withoutNested(holder: RunRow, rest: readonly EventRecord[]): RunRow {
   return {
-    ...holder, steps: rest.length, callCount: callsOf(rest), tokensIn: sumOf(rest, (r) => r.tokens_in), tokensOut: sumOf(rest, (r) => r.tokens_out),
-    errors: rest.filter((record) => eventKind(record.type).side === "error").length, ...toolsOf(rest),
+    ...holder, steps: rest.length, ...callsOf(rest), tokensIn: sumOf(rest, (r) => r.tokens_in), tokensOut: sumOf(rest, (r) => r.tokens_out), ...toolsOf(rest),
   };
 }
 
@@ -66,8 +66,8 @@ export function nestedRun(holder: RunRow, runId: string, records: readonly Event
   const failed = end !== undefined && eventKind(end.type).side === "error";
   return {
     ...holder, runId, tags: [], status: end === undefined ? RUNNING : failed ? FAILED : COMPLETED, startedAt: first?.at ?? holder.startedAt, completedAt: end?.at ?? null,
-    steps: records.length, callCount: callsOf(records), tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
-    errors: records.filter((record) => eventKind(record.type).side === "error").length, graph: null, error: failed ? end.error : null,
+    steps: records.length, ...callsOf(records), tokensIn: sumOf(records, (r) => r.tokens_in), tokensOut: sumOf(records, (r) => r.tokens_out),
+    graph: null, error: failed ? end.error : null,
     name: first?.agent ?? first?.tool ?? null, models: [...new Set(records.flatMap((record) => record.model ?? []))], preview: first?.summary ?? null, answer: null,
     ...toolsOf(records), costNano: sumOf(records, (r) => r.cost_nano),
     unpriced: records.filter((record) => record.cost_nano === null && (record.tokens_in !== null || record.tokens_out !== null)).length,

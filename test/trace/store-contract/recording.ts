@@ -1,6 +1,9 @@
 /** What every store records: totals and times of a run, its steps, ends, ids, and what it leaves out. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { SpanStore } from "../../../runtime/trace-ui/model/spans.js";
+import { buildTree } from "../../../runtime/trace-ui/model/tree.js";
+import type { Step } from "../../../runtime/trace-ui/model/types.js";
 import type { Suite } from "../../lib/suite.js";
 import { type Json, sampleRun } from "../lib.js";
 import type { Stores } from "../stores.js";
@@ -191,6 +194,32 @@ export function recordingContract(test: Suite, stores: Stores): void {
         assert.deepEqual((await store.reader.topology("all")).edges.map((edge) => [edge.source, edge.target, edge.count]), [["agent:middle", "tool:t", 1], ["agent:top", "agent:middle", 1]]);
         assert.deepEqual(await store.reader.topology("run:root"), await store.reader.topology("all"));
         assert.equal((await list(store)).runs[0]?.started_at, "2026-01-01T00:00:00Z");
+      }),
+    );
+    await fc.assert(property, { numRuns: stores.examples });
+  }, { timeoutMs: 60_000 });
+
+  test("errors are counted where they began, whatever the order, as the pages count them, and also without a nested run", async () => {
+    const parents = [null, "c0", "c0", "c1", "c1", "c3", "c2"];
+    const oracle = (failed: ReadonlySet<number>): number => {
+      const isBelow = (call: number, above: number): boolean => call > 0 && (parents[call] === `c${above}` || isBelow(Number(parents[call]?.slice(1)), above));
+      return [...failed].filter((call) => ![...failed].some((other) => isBelow(other, call))).length;
+    };
+    const property = fc.asyncProperty(fc.subarray([0, 1, 2, 3, 4, 5, 6]), fc.shuffledSubarray([...Array(14).keys()], { minLength: 14 }), fc.boolean(), async (failed, order, together) =>
+      stores.with(async (store) => {
+        const events = parents.flatMap((parent, call) => ["start", failed.includes(call) ? "error" : "end"].map((side, half) => ({
+          run_id: `c${call}`, ...(parent === null ? {} : { parent_run_id: parent }), event_type: `chain_${side}`, agent_name: `a${call}`, timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, half === 0 ? call : 30 - call)).toISOString(),
+        })));
+        const shuffled = order.map((index) => events[index] ?? {});
+        if (together) await record(store, shuffled);
+        else for (const event of shuffled) await record(store, [event]);
+        const errors = async (): Promise<unknown> => ((await store.reader.run("c0", true)) as Json | null)?.["errors"];
+        const spans = new SpanStore();
+        spans.add((await steps(store, "c0")) as unknown as Step[]);
+        const { causes } = buildTree(spans.spans, (id) => spans.primary(id));
+        assert.deepEqual([await errors(), causes.length], [oracle(new Set(failed)), oracle(new Set(failed))]);
+        assert.ok(await store.writer.deleteRun("c6"));
+        assert.equal(await errors(), oracle(new Set(failed.filter((call) => call !== 6))));
       }),
     );
     await fc.assert(property, { numRuns: stores.examples });

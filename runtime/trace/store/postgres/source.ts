@@ -3,7 +3,8 @@
  * Everything that it can ask of is in the batch itself, so a question that was not foreseen is a bug and throws.
  */
 import type { Incoming } from "../../model.js";
-import type { RecordedEvent, Recorder, RecorderSource } from "../../record/recorder.js";
+import type { RecordedEvent } from "../../record/calls.js";
+import type { Recorder, RecorderSource } from "../../record/recorder.js";
 import type { RunRow } from "../../record/run-state.js";
 import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
 import { idsOf } from "./prepared.js";
