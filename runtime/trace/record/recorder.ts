@@ -6,27 +6,12 @@
  */
 import { eventKind, type EventKind, type Incoming, RUNNING } from "../model.js";
 import { type Names, type RecordedEvent, RunCalls } from "./calls.js";
+import { HeldRuns, type RecorderSource } from "./held-runs.js";
 import { createPrices, type PriceOf, type Prices } from "./prices.js";
 import { endRun, newRun, type RunRow, type RunState } from "./run-state.js";
 import { isSampled } from "../../base/sampling.js";
 import { Previews } from "./previews.js";
 import { isToolCall, nodeKey, Tally } from "./tally.js";
-
-/** What a store answers while a batch is recorded. */
-export interface RecorderSource {
-  /** A root run by its id. */
-  run(runId: string): RunRow | null;
-  /** The root run that holds events of a nested run, by the nested run's id. */
-  holder(runId: string): RunRow | null;
-  /** Whether the run of an event of the batch has stored one under its id. */
-  hasEvent(event: Pick<Incoming, "runId" | "eventId">): boolean;
-  /** Events of a stored run, in order of arrival. */
-  events(key: number): Iterable<RecordedEvent>;
-  /** Ids of running roots whose own start has not been seen: they may turn out to be nested. */
-  unrooted(): Iterable<string>;
-  nextSeq(): number;
-  nextKey(): number;
-}
 
 /** A row to insert. */
 export interface EventRow extends Names {
@@ -62,8 +47,6 @@ export interface RecorderOptions {
   readonly now: () => number;
 }
 
-/** Calls held in memory over all runs; the runs used least recently are let go beyond. */
-const MAX_CALLS = 30_000;
 const MAX_MODELS = 20;
 /** Names of tools, and of servers, that the row of a run has. */
 const MAX_TOOLS = 100;
@@ -71,21 +54,18 @@ const MAX_UNROOTED = 50_000;
 const MAX_SKIPPED = 100_000;
 
 export class Recorder {
-  /** Runs by id, the one used last at the end. */
-  readonly #runs = new Map<string, RunState>();
-  /** Runs by the id of each call in them. */
-  readonly #places = new Map<string, RunState>();
+  readonly #runs: HeldRuns;
   /** Roots of calls that were sampled out, so that what is nested in them goes the same way. */
   readonly #skipped = new Map<string, string>();
   readonly #previews = new Previews();
   #unrooted: Set<string> | null = null;
-  #calls = 0;
   readonly #priceOf: PriceOf;
 
   constructor(
     private readonly source: RecorderSource,
     private readonly options: RecorderOptions,
   ) {
+    this.#runs = new HeldRuns(source);
     this.#priceOf = createPrices(options.prices);
   }
 
@@ -107,33 +87,25 @@ export class Recorder {
       this.#one(event, changes);
     }
     this.#previews.finish();
-    this.#trim(changes.runs);
+    this.#runs.trim(changes.runs);
     return changes;
   }
 
   /** Lets go of everything: the store did not take the changes, or changed runs itself. */
   forget(): void {
     this.#runs.clear();
-    this.#places.clear();
     this.#unrooted = null;
-    this.#calls = 0;
   }
 
   /** Lets go of one run that the store changed or deleted. */
   drop(runId: string): void {
     this.#unrooted?.delete(runId);
-    const run = this.#runs.get(runId);
-    if (run === undefined) return;
-    this.#runs.delete(runId);
-    if (run.mergedInto !== null) return;
-    for (const id of run.calls.ids()) if (this.#places.get(id) === run) this.#places.delete(id);
-    this.#calls -= run.calls.size;
+    this.#runs.drop(runId);
   }
 
   /** Ids of which the source will be asked when events with them come: as runs, and as calls inside runs. */
   lacks(ids: Iterable<string>): { readonly runs: readonly string[]; readonly calls: readonly string[] } {
-    const all = [...ids];
-    return { runs: all.filter((id) => !this.#runs.has(id)), calls: all.filter((id) => !this.#places.has(id)) };
+    return this.#runs.lacks(ids);
   }
 
   /** Whether the source would be asked for running roots whose own start has not been seen. */
@@ -145,13 +117,9 @@ export class Recorder {
   follow(row: RunRow, events: Iterable<RecordedEvent>): void {
     if (row.status === RUNNING && !row.rooted) this.#unrooted?.add(row.runId);
     else this.#unrooted?.delete(row.runId);
-    const run = this.#runs.get(row.runId);
-    if (run === undefined || run.mergedInto !== null) return;
-    const held = run.calls.size;
-    const added = [...events];
-    run.calls.recall(added);
-    for (const { runId } of added) this.#places.set(runId, run);
-    this.#calls += run.calls.size - held;
+    const run = this.#runs.held(row.runId);
+    if (run === null || run.mergedInto !== null) return;
+    for (const event of events) this.#runs.change(run, event.runId, (calls) => calls.recall([event]));
     Object.assign(run, row);
   }
 
@@ -163,10 +131,7 @@ export class Recorder {
 
   /** A run that is in memory or stored, with its calls; `null` when there is none. */
   state(runId: string): RunState | null {
-    const held = this.#runs.get(runId);
-    if (held !== undefined) return held;
-    const row = this.source.run(runId);
-    return row === null ? null : this.#hold(row);
+    return this.#runs.known(runId);
   }
 
   #one(event: Incoming, changes: Changes): void {
@@ -185,22 +150,16 @@ export class Recorder {
       changes.throttled += 1;
       if (!run.throttled) changes.throttledRuns += 1;
       run.throttled = true;
-      const held = calls.size;
-      calls.place(event.runId, parentId);
-      this.#calls += calls.size - held;
-      this.#places.set(event.runId, run);
+      this.#runs.change(run, event.runId, () => calls.place(event.runId, parentId));
       changes.runs.add(run);
       return;
     }
     const names = recall(event, kind, calls);
     const key = nodeKey({ type: event.type, ...names });
-    const before = calls.size;
-    const measured = calls.observe({ runId: event.runId, parentId, at: event.at, node: key }, kind, names, (source, target, count, last) =>
-      changes.tally.edge(source, target, count, last),
+    const measured = this.#runs.change(run, event.runId, () =>
+      calls.observe({ runId: event.runId, parentId, at: event.at, node: key }, kind, names, (source, target, count, last) => changes.tally.edge(source, target, count, last)),
     );
     const duration = event.durationMs ?? measured;
-    this.#calls += calls.size - before;
-    this.#places.set(event.runId, run);
     if (key !== null) changes.tally.event(key, kind, event.at, duration, event.isAgent);
     const seq = this.source.nextSeq();
     const costNano = this.#price(event);
@@ -218,37 +177,20 @@ export class Recorder {
 
   /** The run that an event belongs to, as far as it is known. */
   #place(event: Incoming): RunState | null {
-    if (event.rootId !== null) return this.#known(event.rootId) ?? this.#inside(event.rootId);
-    const own = this.#inside(event.runId);
+    if (event.rootId !== null) return this.#runs.known(event.rootId) ?? this.#runs.inside(event.rootId);
+    const own = this.#runs.inside(event.runId);
     if (own !== null) return own;
-    if (event.parentId === null) return this.#known(event.runId);
-    return this.#inside(event.parentId) ?? this.#known(event.parentId) ?? this.#known(event.runId);
-  }
-
-  /** A run by its own id. */
-  #known(runId: string): RunState | null {
-    const held = this.#runs.get(runId);
-    if (held !== undefined) return final(held);
-    const row = this.source.run(runId);
-    return row === null ? null : this.#hold(row);
-  }
-
-  /** The run that a nested run is part of. */
-  #inside(runId: string): RunState | null {
-    const held = this.#places.get(runId);
-    if (held !== undefined) return final(held);
-    const row = this.source.holder(runId);
-    if (row === null) return null;
-    return final(this.#runs.get(row.runId) ?? this.#hold(row));
+    if (event.parentId === null) return this.#runs.known(event.runId);
+    return this.#runs.inside(event.parentId) ?? this.#runs.known(event.parentId) ?? this.#runs.known(event.runId);
   }
 
   /** The run to record into: the known one, joined with a run that was started too early, or a new one. */
   #enter(event: Incoming, place: RunState | null, changes: Changes): RunState {
     const rootId = event.rootId ?? event.parentId ?? event.runId;
     const run = place ?? this.#create(rootId, event.at, changes);
-    this.#touch(run);
+    this.#runs.touch(run);
     if (event.parentId === null || event.rootId === event.runId || !this.#early().has(event.runId)) return run;
-    const early = this.#known(event.runId);
+    const early = this.#runs.known(event.runId);
     return early === null ? run : this.#join(event.parentId, early, run, event.at, changes);
   }
 
@@ -270,11 +212,11 @@ export class Recorder {
 
   /** `run` was taken for a root and now has a parent: it becomes part of `place`, or of the parent's run. */
   #join(parentId: string, run: RunState, place: RunState, at: number, changes: Changes): RunState {
-    const into = place !== run ? place : (this.#inside(parentId) ?? this.#known(parentId) ?? this.#create(parentId, at, changes));
+    const into = place !== run ? place : (this.#runs.inside(parentId) ?? this.#runs.known(parentId) ?? this.#create(parentId, at, changes));
     // A parent that is a descendant: a cycle. The run stays its own root.
     if (into === run) return run;
     this.#early().delete(run.runId);
-    into.calls.absorb(run.calls);
+    this.#runs.merge(run, into);
     into.callCount = into.calls.count;
     into.errors = into.calls.causes;
     into.steps += run.steps;
@@ -289,49 +231,19 @@ export class Recorder {
     into.servers = [...new Set([...into.servers, ...run.servers])].slice(0, MAX_TOOLS);
     into.lastSeq = Math.max(into.lastSeq, run.lastSeq);
     if (!into.rooted) into.startedAt = Math.min(into.startedAt, run.startedAt);
-    for (const id of run.calls.ids()) this.#places.set(id, into);
-    run.mergedInto = into;
     changes.merged.push({ from: run, into });
     for (const set of [changes.runs, changes.started, changes.ended]) set.delete(run);
     changes.runs.add(into);
-    this.#touch(into);
     return into;
   }
 
   #create(runId: string, at: number, changes: Changes): RunState {
     const run = newRun(this.source.nextKey(), runId, at, new RunCalls());
-    this.#runs.set(runId, run);
+    this.#runs.add(run);
     changes.started.add(run);
     const early = this.#early();
     if (early.size < MAX_UNROOTED) early.add(runId);
     return run;
-  }
-
-  #hold(row: RunRow): RunState {
-    const calls = new RunCalls().recall(this.source.events(row.key));
-    const run: RunState = { ...row, callCount: calls.count, errors: calls.causes, calls, mergedInto: null };
-    this.#runs.set(row.runId, run);
-    for (const id of calls.ids()) if (calls.has(id)) this.#places.set(id, run);
-    this.#calls += calls.size;
-    return run;
-  }
-
-  #touch(run: RunState): void {
-    if (run.mergedInto !== null) return;
-    this.#runs.delete(run.runId);
-    this.#runs.set(run.runId, run);
-  }
-
-  #trim(inUse: ReadonlySet<RunState>): void {
-    if (this.#calls <= MAX_CALLS) return;
-    for (const [id, run] of this.#runs) {
-      if (this.#calls <= MAX_CALLS) return;
-      if (inUse.has(run)) continue;
-      this.#runs.delete(id);
-      if (run.mergedInto !== null) continue;
-      for (const call of run.calls.ids()) this.#places.delete(call);
-      this.#calls -= run.calls.size;
-    }
   }
 
   #price(event: Incoming): number | null {
@@ -379,13 +291,6 @@ export class Recorder {
 /** The names with another one, unless it is among them or there are enough. */
 function withName(names: readonly string[], name: string, most: number): readonly string[] {
   return names.includes(name) || names.length >= most ? names : [...names, name];
-}
-
-/** The run that holds what was recorded into a run. */
-export function final(run: RunState): RunState {
-  let at = run;
-  while (at.mergedInto !== null) at = at.mergedInto;
-  return at;
 }
 
 /** Names of an event, with those that only its start carries. */

@@ -1,7 +1,8 @@
 /** News of a commit for the live feeds, in the shapes of the wire. */
 import { detailsOf } from "../block.js";
 import { RUNNING } from "../model.js";
-import { type Changes, type EventRow, final } from "../record/recorder.js";
+import { final } from "../record/held-runs.js";
+import type { Changes, EventRow } from "../record/recorder.js";
 import type { RunRow } from "../record/run-state.js";
 import { nodeKey } from "../record/tally.js";
 import type { Frame, RunUpdate } from "./store.js";

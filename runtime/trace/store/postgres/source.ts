@@ -4,7 +4,8 @@
  */
 import type { Incoming } from "../../model.js";
 import type { RecordedEvent } from "../../record/calls.js";
-import type { Recorder, RecorderSource } from "../../record/recorder.js";
+import type { RecorderSource } from "../../record/held-runs.js";
+import type { Recorder } from "../../record/recorder.js";
 import type { RunRow } from "../../record/run-state.js";
 import { EVENT_COLUMNS, type EventRecord, recordedEvent, RUN_COLUMNS, runRow, type RunRecord } from "../rows.js";
 import { idsOf } from "./prepared.js";

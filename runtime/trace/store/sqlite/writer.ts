@@ -6,7 +6,8 @@
 import type { Block } from "../../block.js";
 import { type Incoming, RUNNING } from "../../model.js";
 import type { RecordedEvent } from "../../record/calls.js";
-import { Recorder, type Changes, type EventRow, final, type RecorderOptions, type RecorderSource } from "../../record/recorder.js";
+import { final, type RecorderSource } from "../../record/held-runs.js";
+import { Recorder, type Changes, type EventRow, type RecorderOptions } from "../../record/recorder.js";
 import { endRun, type RunFacts, type RunRow, type RunState } from "../../record/run-state.js";
 import { type BatchOutcome, type Interest, type News, type Retention, type RunUpdate, StorageFullError } from "../store.js";
 import { type Doomed, Erasure } from "./erasure.js";
