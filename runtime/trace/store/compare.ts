@@ -1,4 +1,4 @@
-/** Two runs side by side: their calls, aligned in order by what they called and at which depth. */
+/** Two runs side by side: their calls, aligned in the order of their outlines by what they called and at which depth. */
 import type { components } from "../api.types.gen.js";
 import { eventKind, RUNNING, COMPLETED, FAILED } from "../model.js";
 import { formatTime } from "../time.js";
@@ -15,21 +15,28 @@ export interface ComparedCalls {
   readonly truncated: boolean;
 }
 
-/** The calls of a journey in order of their starts; a start and its end are one call. */
+interface Placed {
+  call: Call;
+  readonly parentId: string | null;
+  readonly children: Placed[];
+}
+
+/** The calls of a journey, each before those that it made, in order of their starts; a start and its end are one call. */
 export function callsOf(steps: Iterable<StepRow>, nodeId: (step: StepRow) => string | null): ComparedCalls {
-  const calls: { depth: number; call: Call }[] = [];
-  const open = new Map<string, { depth: number; call: Call }>();
-  const depths = new Map<string, number>();
+  const placed: Placed[] = [];
+  const open = new Map<string, Placed>();
+  const byRun = new Map<string, Placed>();
+  let truncated = false;
   for (const step of steps) {
     const kind = eventKind(step.type);
     if (kind.call === null) continue;
     if (kind.side === "start") {
-      if (calls.length === MAX_CALLS) return { calls, truncated: true };
-      const depth = step.parentId === null ? 0 : (depths.get(step.parentId) ?? -1) + 1;
-      depths.set(step.runId, depth);
-      const entry = { depth, call: callOf(step, RUNNING, nodeId(step)) };
-      calls.push(entry);
+      truncated = placed.length === MAX_CALLS;
+      if (truncated) break;
+      const entry: Placed = { call: callOf(step, RUNNING, nodeId(step)), parentId: step.parentId, children: [] };
+      placed.push(entry);
       open.set(`${kind.call} ${step.runId}`, entry);
+      if (!byRun.has(step.runId)) byRun.set(step.runId, entry);
       continue;
     }
     const started = open.get(`${kind.call} ${step.runId}`);
@@ -38,7 +45,30 @@ export function callsOf(steps: Iterable<StepRow>, nodeId: (step: StepRow) => str
     started.call = { ...ended, started_at: started.call.started_at };
     open.delete(`${kind.call} ${step.runId}`);
   }
-  return { calls, truncated: false };
+  return { calls: outline(placed, byRun), truncated };
+}
+
+/** Calls whose parents are unknown, or call each other in a circle, are roots. Never recursive: runs nest deeply. */
+function outline(placed: readonly Placed[], byRun: ReadonlyMap<string, Placed>): ComparedCalls["calls"] {
+  const roots: Placed[] = [];
+  for (const entry of placed) {
+    const parent = entry.parentId === null ? undefined : byRun.get(entry.parentId);
+    (parent === undefined || parent === entry ? roots : parent.children).push(entry);
+  }
+  const calls: { readonly depth: number; readonly call: Call }[] = [];
+  const seen = new Set<Placed>();
+  const walk = (root: Placed): void => {
+    const waiting = [{ entry: root, depth: 0 }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { entry, depth } = next;
+      if (seen.has(entry)) continue;
+      seen.add(entry);
+      calls.push({ depth, call: entry.call });
+      for (const child of entry.children.toReversed()) waiting.push({ entry: child, depth: depth + 1 });
+    }
+  };
+  for (const entry of [...roots, ...placed]) if (!seen.has(entry)) walk(entry);
+  return calls;
 }
 
 function callOf(step: StepRow, status: number, node: string | null): Call {

@@ -91,6 +91,19 @@ export function findingContract(test: Suite, stores: Stores): void {
       assert.equal(await store.reader.compare("a", "zzz"), null);
     }));
 
+  test("in a comparison each call is below the one that made it, also where branches ran at once or parents name each other", () =>
+    stores.with(async (store) => {
+      const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+      const begin = (run: string, second: number, id: string, parent: string | null): Json => ({ run_id: `${run}-${id}`, ...(parent === null ? {} : { parent_run_id: `${run}-${parent}` }), root_run_id: `${run}-top`, event_type: "chain_start", agent_name: id, timestamp: at(second) });
+      const parallel = (run: string): Json[] => [begin(run, 0, "top", null), begin(run, 1, "left", "top"), begin(run, 2, "right", "top"), begin(run, 3, "left_tool", "left"), begin(run, 4, "right_tool", "right"), begin(run, 5, "x", "y"), begin(run, 6, "y", "x")];
+      await record(store, parallel("a"));
+      await record(store, parallel("b").filter((event) => event["agent_name"] !== "left_tool"));
+      const compared = await store.reader.compare("a-top", "b-top");
+      assert.deepEqual(compared?.rows.map((row) => [row.change, row.depth, (row.a ?? row.b)?.run_id.slice(2)]), [
+        ["same", 0, "top"], ["same", 1, "left"], ["only_a", 2, "left_tool"], ["same", 1, "right"], ["same", 2, "right_tool"], ["same", 0, "x"], ["same", 1, "y"],
+      ]);
+    }));
+
   test("costs are known only when every model has a price", () =>
     stores.with(
       async (store) => {
