@@ -171,6 +171,23 @@ test("panes are resized by pointer and by keys, and stay so", () => withPages({}
   await finish(watched);
 }));
 
+test("no pane is cut off beside another one, however narrow it is made, and a sentence of a notice is one text", () => withPages({}, async (trace) => {
+  await fillSample(trace, NOW);
+  const watched = await openPage(`${trace.url}/ui/#/runs/bad-1`, { viewport: { width: 1260, height: 850 }, expected: /404 \(Not Found\)/ });
+  const { page } = watched;
+  const cutOff = (): Promise<unknown> => page.evaluate(`[...document.querySelectorAll(".panes > section, .panes > section > .filters, .panes > section > footer")].filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.className)`);
+  await page.locator(".inspector").waitFor();
+  assert.deepEqual(await cutOff(), []);
+  await page.getByRole("separator", { name: "Width of the list" }).focus();
+  for (let press = 0; press < 30; press += 1) await page.keyboard.press("ArrowLeft");
+  assert.deepEqual(await cutOff(), []);
+  await page.goto(`${trace.url}/ui/#/runs/nope`);
+  const notice = page.locator(".notice", { hasText: "No such run" });
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /^No such run\n+No run has the id nope\. It may have been deleted/);
+  await finish(watched);
+}));
+
 test("the list is narrowed by values and time, ordered, and compared by selecting two", () => withPages({}, async (trace) => {
   await fillSample(trace, NOW);
   const watched = await openPage(`${trace.url}/ui/`);
