@@ -43,6 +43,19 @@ test("a cost names the index, the rows that ANALYZE expects and the rows that pa
   remove();
 });
 
+test("a value that more rows have than others costs no less than its rows", async () => {
+  const { folder, remove } = scratch();
+  await fill(folder, Array.from({ length: 1_000 }, (_, n) => record(String(n), { owner: n < 900 ? "big" : `o${n % 9}` })), "things", [["owner"]]);
+  const store = await sqlite.open({ path: "store.db" }, { base: folder });
+  const costs = async (owner: string): Promise<unknown> => {
+    const cost = await store.cost?.({ count: { collection: "things", filter: { path: "owner", op: "eq", value: owner } } }, never);
+    return [cost?.examined, cost?.matching];
+  };
+  assert.deepEqual([await costs("big"), await costs("nobody")], [[900, 900], [100, 0]]);
+  await store.close();
+  remove();
+});
+
 const CATALOG = `tds_version: '2'
 connections:
   store: { backend: sqlite, path: ./store.db }

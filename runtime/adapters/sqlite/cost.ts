@@ -31,7 +31,7 @@ export function costOf(session: Session, request: ReadRequest): ReadCost {
   return {
     rows, matching,
     // No fewer rows are looked at than pass: the estimate is an average over all values.
-    examined: examined.includes(null) ? null : Math.min(rows, examined.reduce<number>((sum, one) => sum + (one ?? 0), 0)),
+    examined: examined.includes(null) ? null : Math.min(rows, Math.max(matching, examined.reduce<number>((sum, one) => sum + (one ?? 0), 0))),
     index: accesses.some(({ index }) => index === null) ? null : [...new Set(accesses.map(({ index }) => index))].join(" or "),
     plan: details,
   };
