@@ -180,12 +180,12 @@ function valueFor({ name, path, op, dtype, enum: members, max, default: preset }
   }
 }
 
-/** A short text of the row that the tool shows, and does not redact. */
+/** A short text of the row that the tool shows, and does not redact; rather a title than an id or a code of one word. */
 function textOf({ output }: ResolvedTool, row: Row): string | null {
   const redacted = new Set(output.redact.map(({ path }) => path));
   const paths = (output.fields ?? Object.keys(row)).filter((path) => !path.startsWith("_") && !redacted.has(path));
   const texts = paths.map((path) => readPath(row, path)).filter((value): value is string => typeof value === "string" && value.trim() !== "" && !/^\d{4}-\d\d-\d\d/.test(value));
-  const [text] = texts;
+  const text = texts.find((value) => /\s/.test(value.trim())) ?? texts[0];
   return text === undefined ? null : text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT).replace(/\s+\S*$/, "");
 }
 

@@ -138,9 +138,10 @@ test("--generate proposes a call of each tool and a probe of another tenant; wha
   const { code, err } = await toolsrv("eval", "tools.yaml", "--generate", "--experimental", "--env-file", ".env");
   assert.equal(code, EXIT.OK, err);
   assert.match(err, /left out: get_bill: no probe of another tenant/);
-  const { scenarios } = parse(read("scenarios.generated.yaml")) as { scenarios: readonly { name: string; call: { tool: string; context: object }; expect: { forbidden_field_values?: { _id: readonly string[]; org: readonly string[] } } }[] };
+  const { scenarios } = parse(read("scenarios.generated.yaml")) as { scenarios: readonly { name: string; call: { tool: string; arguments: { query?: string }; context: object }; expect: { forbidden_field_values?: { _id: readonly string[]; org: readonly string[] } } }[] };
   assert.deepEqual(scenarios.map(({ name }) => name), ["search_bills finds what is there", "search_bills shows another tenant none of it", "get_bill finds what is there"]);
   assert.deepEqual(scenarios.map(({ call }) => call.context), [{ tenant: "acme" }, { tenant: "globex" }, { tenant: "acme" }]);
+  assert.match(scenarios[0]?.call.arguments.query ?? "", /^bill \d+ for coffee$/, "words, not the organisation or the number");
   const hidden = scenarios[1]?.expect.forbidden_field_values;
   assert.deepEqual([hidden?.org, hidden?._id.length], [["acme"], 10]);
   const ran = await evaluate("scenarios.generated.yaml");
