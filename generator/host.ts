@@ -3,10 +3,10 @@
  * another one.
  */
 import { execFile } from "node:child_process";
-import { constants, createReadStream, readFileSync } from "node:fs";
+import { constants, createReadStream, readdirSync, readFileSync } from "node:fs";
 import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
@@ -34,7 +34,7 @@ export interface Host {
   create(path: string, text: string): Promise<boolean>;
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
-  /** Every file below a folder, relative to it, separated by "/" and sorted; empty when there is no such folder. */
+  /** Every file below a folder, relative to it, separated by "/" and sorted; empty when there is no such folder. Blocks, as `digests` does. */
   tree(path: string): Promise<readonly string[]>;
   /**
    * Everything below a folder, sorted by path, links and folders too; empty when there is none. Links are not followed
@@ -102,6 +102,13 @@ async function adopt(from: string, to: string, keep: (path: string) => boolean, 
       else await link(source, target).catch(() => copyFile(source, target));
     }
   }
+}
+
+function filesBelow(root: string, folder = ""): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesBelow(root, path) : entry.isFile() ? [path] : [];
+  });
 }
 
 async function entries(root: string, folder = ""): Promise<readonly Entry[]> {
@@ -205,8 +212,7 @@ export function nodeHost(): Host {
     },
     tree: async (path) => {
       try {
-        const entries = await readdir(path, { withFileTypes: true, recursive: true });
-        return entries.filter((entry) => entry.isFile()).map((entry) => relative(path, join(entry.parentPath, entry.name)).split(sep).join("/")).sort();
+        return filesBelow(path).sort();
       } catch (error) {
         if (missing(error)) return [];
         throw error;

@@ -7,7 +7,7 @@ import type { Document, LineCounter } from "yaml";
 import type * as tds from "./1-parse/tds.gen.js";
 import type { Code, Severity } from "../runtime/abi/codes.js";
 import type { FilterTemplate, Op, Scalar } from "../runtime/abi/filter.js";
-import type { ServePlan } from "../runtime/abi/call.js";
+import type { Program, ServePlan, ToolCode } from "../runtime/abi/call.js";
 import type { ToolDefinition, ToolInput } from "../runtime/abi/params.js";
 import type { AclMatch, BackendName, CatalogPlan, ConnectionPlan, Deferred, EmbeddingPlan, EmbeddingProvider, ExpandProvider, GuardOperand, PlanTable, RerankProvider, SecretProvider } from "../runtime/abi/plan.js";
 
@@ -319,6 +319,11 @@ export interface Plans {
   readonly origins: { readonly [tool: string]: ToolOrigin };
   /** `null` where nothing is known of a tool's rows. For typed clients; no store is asked differently for it. */
   readonly rows: { readonly [tool: string]: RowShape | null };
+}
+
+/** What makes the queries of a program's tools. It checks no arguments, so that showing queries does not load the validators' library. */
+export interface QueryProgram extends Pick<Program, "connections" | "embeddings" | "plans" | "adapters"> {
+  handlers(): Promise<ToolCode["handlers"]>;
 }
 
 /** What the guard checker showed for one tool: one entry per branch that can reach a store. */

@@ -7,7 +7,7 @@ import { certificateIds } from "../runtime/abi/certificates.js";
 import type { ExplainedTools } from "../runtime/abi/explained.js";
 import { BackendError } from "../runtime/abi/errors.js";
 import { ABI, type BackendName } from "../runtime/abi/plan.js";
-import type { GuardCertificate, Plans } from "./ir.js";
+import type { GuardCertificate, Plans, QueryProgram } from "./ir.js";
 
 export interface ProgramOptions {
   /** Folder of the catalog, ending in "/"; relative paths of connections start there. */
@@ -22,12 +22,14 @@ export interface ProgramOptions {
   readonly certificates?: readonly GuardCertificate[];
 }
 
+async function handlersOf(plans: Plans): Promise<ToolCode["handlers"]> {
+  const { handlerOf } = await import("../runtime/call/handlers.js");
+  return Object.fromEntries(Object.entries(plans.tools).map(([name, plan]) => [name, handlerOf(plan)]));
+}
+
 async function codeOf(plans: Plans): Promise<ToolCode> {
-  const [{ validatorOf }, { handlerOf }] = await Promise.all([import("../runtime/abi/validators.js"), import("../runtime/call/handlers.js")]);
-  return {
-    handlers: Object.fromEntries(Object.entries(plans.tools).map(([name, plan]) => [name, handlerOf(plan)])),
-    validators: Object.fromEntries(Object.entries(plans.inputs).map(([name, { params }]) => [name, validatorOf(params)])),
-  };
+  const [{ validatorOf }, handlers] = await Promise.all([import("../runtime/abi/validators.js"), handlersOf(plans)]);
+  return { handlers, validators: Object.fromEntries(Object.entries(plans.inputs).map(([name, { params }]) => [name, validatorOf(params)])) };
 }
 
 async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][string]> {
@@ -37,11 +39,22 @@ async function adapterOf(backend: BackendName): ReturnType<Program["adapters"][s
   return load();
 }
 
+function adaptersOf(plans: Plans): Program["adapters"] {
+  const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
+  return Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)]));
+}
+
+/** The part of a program that makes queries, by the same handlers and adapters. */
+export function queryProgramOf(plans: Plans): QueryProgram {
+  // Made once: to show every tool is to ask for it at every tool.
+  let handlers: Promise<ToolCode["handlers"]> | null = null;
+  return { connections: plans.connections, embeddings: plans.embeddings, plans: plans.tools, adapters: adaptersOf(plans), handlers: () => (handlers ??= handlersOf(plans)) };
+}
+
 /** A program as `out/server.ts` would pass it to `serve`. */
 export function programOf(plans: Plans, { base, extra, skill, explained, certificates = [] }: ProgramOptions): Program {
   const ids = certificateIds(plans.settings, certificates);
-  const backends = new Set(Object.values(plans.connections).map(({ backend }) => backend));
-  // Made once, as a printed program's modules are loaded once: to show every tool is to ask for it at every tool.
+  // Made once, as a printed program's modules are loaded once.
   let code: Promise<ToolCode> | null = null;
   return {
     abi: ABI,
@@ -56,7 +69,7 @@ export function programOf(plans: Plans, { base, extra, skill, explained, certifi
     ...(explained === undefined ? {} : { explained: async () => ({ explained }) }),
     ...(ids === null ? {} : { certificates: ids }),
     code: () => (code ??= codeOf(plans)),
-    adapters: Object.fromEntries([...backends].map((backend) => [backend, () => adapterOf(backend)])),
+    adapters: adaptersOf(plans),
     base,
   };
 }

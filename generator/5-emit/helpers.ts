@@ -6,8 +6,12 @@
 /** Characters that a reviewer cannot see or that reorder what is seen (controls, bidi marks, joiners, line separators). */
 const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu;
 
+/** Most texts, which hold nothing of that: this is asked first, as classes of Unicode characters are slow to match. */
+const ASCII = /^[\n -~]*$/;
+
 /** The text with everything unseen, except line ends, as `\uXXXX`; means the same inside strings of JavaScript and JSON. */
 export function showUnseen(text: string): string {
+  if (ASCII.test(text)) return text;
   return text.replace(UNSEEN, (char) => {
     const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index).toString(16).padStart(4, "0"));
     return units.map((unit) => `\\u${unit}`).join("");

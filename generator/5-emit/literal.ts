@@ -33,10 +33,10 @@ export function member(key: string, value: unknown, indent: number, comments: Co
 }
 
 function print(value: unknown, place: Place): string {
-  if (!hasComments(value, place) && !hasTable(value)) {
-    const flat = flatLiteral(value);
+  if (!hasComments(value, place)) {
     // One column for the comma.
-    if (place.before + flat.length + 1 <= WIDTH) return flat;
+    const flat = flatLiteral(value, WIDTH - place.before - 1);
+    if (flat !== null) return flat;
   }
   if (typeof value === "string") return printText(value, place);
   const close = " ".repeat(place.indent);
@@ -50,7 +50,7 @@ function print(value: unknown, place: Place): string {
     const lines = Object.entries(value).map(([key, inside]) => printMember(key, inside, inner));
     return `{\n${lines.join("")}${close}}`;
   }
-  return flatLiteral(value);
+  return scalarLiteral(value);
 }
 
 function printMember(key: string, value: unknown, place: Place): string {
@@ -63,7 +63,7 @@ function printMember(key: string, value: unknown, place: Place): string {
 }
 
 function hasComments(value: unknown, { path, comments }: Place): boolean {
-  if (typeof value !== "object" || value === null) return false;
+  if (typeof value !== "object" || value === null || comments.size === 0) return false;
   return [...comments.keys()].some((each) => path === "" || each.startsWith(`${path}.`)) && Object.entries(value).some(([key, inside]) => {
     const below = path === "" ? key : `${path}.${key}`;
     return comments.has(below) || hasComments(inside, { indent: 0, before: 0, path: below, comments });
@@ -71,21 +71,39 @@ function hasComments(value: unknown, { path, comments }: Place): boolean {
 }
 
 /** Several objects in a list are read as rows of a table, one a line: adding one is a one-line diff. */
-function hasTable(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const inside: readonly unknown[] = Object.values(value);
-  const rows = Array.isArray(value) && value.length > 1 && inside.every((item) => typeof item === "object" && item !== null);
-  return rows || inside.some(hasTable);
+function isTable(list: readonly unknown[]): boolean {
+  return list.length > 1 && list.every((item) => typeof item === "object" && item !== null);
 }
 
-function flatLiteral(value: unknown): string {
-  if (typeof value === "string") return jsString(value);
-  if (Array.isArray(value)) return `[${value.map(flatLiteral).join(", ")}]`;
-  if (typeof value === "object" && value !== null) {
-    const members = Object.entries(value).map(([key, inside]) => `${jsKey(key)}: ${flatLiteral(inside)}`);
-    return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+/** On one line; null where it needs more columns than `room` or has a table in it. It stops there, so that a large value is not printed once for each of its levels. */
+function flatLiteral(value: unknown, room: number): string | null {
+  if (typeof value !== "object" || value === null) {
+    const text = scalarLiteral(value);
+    return text.length <= room ? text : null;
   }
+  const isList = Array.isArray(value);
+  if (isList && isTable(value)) return null;
+  const members = Object.entries(value);
+  if (members.length === 0) return room < 2 ? null : isList ? "[]" : "{}";
+  const [open, close] = isList ? ["[", "]"] : ["{ ", " }"];
+  let text = open;
+  for (const [index, [key, inside]] of members.entries()) {
+    text += `${index === 0 ? "" : ", "}${isList ? "" : `${jsKey(key)}: `}`;
+    const flat = flatLiteral(inside, room - text.length - close.length);
+    if (flat === null) return null;
+    text += flat;
+  }
+  return text + close;
+}
+
+function scalarLiteral(value: unknown): string {
+  if (typeof value === "string") return jsString(value);
   return Object.is(value, -0) ? "-0" : JSON.stringify(value);
+}
+
+/** Whether a character is one column of a string literal. */
+function isAsPrinted(char: string): boolean {
+  return char >= " " && char <= "~" && char !== '"' && char !== "\\";
 }
 
 /** A long text as a sum of short ones, cut after spaces where there are any, never inside a character. */
@@ -98,7 +116,7 @@ function printText(text: string, place: Place): string {
   let width = 0;
   let cut = 0;
   for (const char of text) {
-    const charWidth = jsString(char).length - 2;
+    const charWidth = isAsPrinted(char) ? 1 : jsString(char).length - 2;
     if (width + charWidth > room) {
       const end = cut > 0 ? cut : part.length;
       parts.push(part.slice(0, end));

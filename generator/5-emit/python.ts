@@ -8,7 +8,7 @@ import type { Host } from "../host.js";
 import { jsonText, MANIFEST } from "./manifest.js";
 import { pythonHeader, pythonTools, type PythonCatalog } from "./python-view.js";
 import { pyString } from "./python-text.js";
-import { compileTemplates, readTemplateFolder } from "./templates.js";
+import { createPythonRender, readPythonModules } from "./templates.js";
 
 /** Generated files of the package, by the template that makes them. */
 const GENERATED = { "__init__.py": "init.py", "definitions.py": "definitions.py", "models.py": "models.py", "tools.py": "tools.py", "py.typed": "py.typed" } as const;
@@ -23,8 +23,7 @@ export interface PythonInput {
 
 /** The files of the package by path, in the order of the report. A pure function of its input and the templates. */
 export async function emitPython({ catalogs, name, server }: PythonInput, host: Pick<Host, "read" | "tree">): Promise<ReadonlyMap<string, string>> {
-  const folder = await readTemplateFolder(host, "python/");
-  const render = compileTemplates(new Map([...folder].filter(([path]) => path.endsWith(".hbs")).map(([path, text]) => [path.replace(/\.hbs$/, ""), text])), ["header"]);
+  const [render, modulesOfAll] = [createPythonRender(), await readPythonModules(host)];
   const catalog = pythonHeader(catalogs);
   const tools = pythonTools(catalogs).map((tool) => ({ ...tool, rowSummary: `"""A row of ${tool.identifier}."""` }));
   const versions = new Set(catalogs.map(({ plans }) => plans.catalog.version ?? "0"));
@@ -37,7 +36,7 @@ export async function emitPython({ catalogs, name, server }: PythonInput, host: 
   };
   const modules = new Map([
     ...Object.entries(GENERATED).map(([path, template]) => [path, render(template, view)] as const),
-    ...[...folder].filter(([path]) => path.startsWith("static/")).map(([path, text]) => [path.slice("static/".length), `${render("header", view)}${text}`] as const),
+    ...[...modulesOfAll].map(([path, text]) => [path, `${render("header", view)}${text}`] as const),
   ].sort(([a], [b]) => (a < b ? -1 : 1)));
   const files = new Map([["pyproject.toml", render("pyproject.toml", view)], ...[...modules].map(([path, text]) => [`${name}/${path}`, text] as const)]);
   files.set(MANIFEST, jsonText({ abi: ABI, ...catalogOf(catalogs), files: Object.fromEntries([...files].map(([path, text]) => [path, `sha256:${sha256Hex(text)}`])) }));

@@ -1,41 +1,36 @@
-/** The templates of generated files: read from the package once, compiled once a build. */
-import Handlebars from "handlebars";
+/** The templates of generated files: templates/ of the repository, compiled by gen-templates.ts when the compiler is made. */
+import type Handlebars from "handlebars";
+import runtime from "handlebars/runtime.js";
 import { fileURLToPath } from "node:url";
 import { CompilerBug } from "../bug.js";
 import type { Host } from "../host.js";
+import { PYTHON_TEMPLATES, TEMPLATES } from "./templates.gen.js";
 
-const TEMPLATES = ["server", "project", "projects", "projects-server", "twin-server", "twin-projects", "twin-projects-server", "plans", "schemas", "handlers", "handler-file", "handlers-index", "tools", "client", "trace-routes", "trace-plans", "trace-server", "queries", "skill-parts", "skill", "skill-served", "skill-tool"] as const;
-const PARTIALS = ["header", "handler", "program", "skill-result"] as const;
-export type TemplateName = (typeof TEMPLATES)[number];
+/** The part of the library that prints; its own types leave out what it has in common with the whole. */
+const library = runtime as unknown as Pick<typeof Handlebars, "create">;
 
-/** The page for reviewers and the agent skill; all others make TypeScript. */
-const MARKDOWN: ReadonlySet<string> = new Set<TemplateName | (typeof PARTIALS)[number]>(["queries", "skill", "skill-served", "skill-tool", "skill-result"]);
+export type TemplateName =
+  | "server" | "project" | "projects" | "projects-server" | "twin-server" | "twin-projects" | "twin-projects-server"
+  | "plans" | "schemas" | "handlers" | "handler-file" | "handlers-index" | "tools" | "client" | "queries"
+  | "trace-routes" | "trace-plans" | "trace-server" | "skill-parts" | "skill" | "skill-served" | "skill-tool";
 
-function fileOf(name: string): string {
-  return `${name}.${MARKDOWN.has(name) ? "md" : "ts"}.hbs`;
-}
-
-/** A template's text with a view laid into it. @throws when the view lacks a name that the template uses. */
+/** Lays a view into a template. @throws when the view lacks a name that the template uses. */
 export type Render = (template: TemplateName, view: object) => string;
 
-/** Reads the package's templates. */
-export async function loadTemplates(host: Pick<Host, "read">): Promise<Render> {
-  const folder = await templatesFolder(host);
-  const read = async (name: string): Promise<string> => {
-    const bytes = await host.read(`${folder}${fileOf(name)}`);
-    if (bytes === null) throw new CompilerBug(`template ${name} is missing from the package`);
-    return new TextDecoder().decode(bytes);
-  };
-  const sources = new Map(await Promise.all([...TEMPLATES, ...PARTIALS].map(async (name) => [name as string, await read(name)] as const)));
-  return compileTemplates(sources, PARTIALS);
+/** Prints files of a build and skills. */
+export function createRender(): Render {
+  return renderOf(TEMPLATES, ["header", "handler", "program", "skill-result"]);
 }
 
-/** Prints a template by name. @throws when the view lacks a name that the template uses. */
-export function compileTemplates(sources: ReadonlyMap<string, string>, partials: readonly string[]): (template: string, view: object) => string {
+/** Prints files of a Python package; a template is called as its file without `.hbs`. */
+export function createPythonRender(): (template: string, view: object) => string {
+  return renderOf(PYTHON_TEMPLATES, ["header"]);
+}
+
+function renderOf(templates: { readonly [name: string]: object }, partials: readonly string[]): (template: string, view: object) => string {
   // A world of its own: registering partials must not be seen by other users of the library.
-  const handlebars = Handlebars.create();
-  const options = { noEscape: true, strict: true, knownHelpersOnly: true };
-  const compiled = new Map([...sources].map(([name, text]) => [name, handlebars.compile(text, options)]));
+  const handlebars = library.create();
+  const compiled = new Map(Object.entries(templates).map(([name, template]) => [name, handlebars.template(template)]));
   for (const name of partials) handlebars.registerPartial(name, compiled.get(name) as HandlebarsTemplateDelegate);
   return (template, view) => {
     const print = compiled.get(template);
@@ -44,18 +39,18 @@ export function compileTemplates(sources: ReadonlyMap<string, string>, partials:
   };
 }
 
-/** Every file below a folder of the package's templates, by its path there. */
-export async function readTemplateFolder(host: Pick<Host, "read" | "tree">, folder: string): Promise<ReadonlyMap<string, string>> {
-  const root = `${await templatesFolder(host)}${folder}`;
-  const paths = (await host.tree(root)).filter((path) => /\.(?:hbs|py)$/.test(path));
-  return new Map(await Promise.all(paths.map(async (path) => [path, new TextDecoder().decode((await host.read(`${root}${path}`)) ?? new Uint8Array())] as const)));
+/** The modules that are the same in every Python package, by their path there. */
+export async function readPythonModules(host: Pick<Host, "read" | "tree">): Promise<ReadonlyMap<string, string>> {
+  const folder = await pythonFolder(host);
+  const paths = (await host.tree(folder)).filter((path) => path.endsWith(".py"));
+  return new Map(await Promise.all(paths.map(async (path) => [path, new TextDecoder().decode((await host.read(`${folder}${path}`)) ?? new Uint8Array())] as const)));
 }
 
-/** templates/ of the package, which is two folders up from source and three from dist/. */
-async function templatesFolder(host: Pick<Host, "read">): Promise<string> {
+/** In the package, which is two folders up from source and three from dist/. */
+async function pythonFolder(host: Pick<Host, "read">): Promise<string> {
   for (const up of ["../../templates/", "../../../templates/"]) {
-    const folder = fileURLToPath(new URL(up, import.meta.url));
-    if ((await host.read(`${folder}header.ts.hbs`)) !== null) return folder;
+    const folder = fileURLToPath(new URL(`${up}python/static/`, import.meta.url));
+    if ((await host.read(`${folder}catalog.py`)) !== null) return folder;
   }
   throw new CompilerBug("the package has no templates folder");
 }

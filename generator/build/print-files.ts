@@ -6,9 +6,6 @@ import type { Host } from "../host.js";
 import type { PrintedCatalog, Unproven } from "../proof/printed.js";
 import { baseUrl, type Built } from "./order.js";
 
-/** Native queries are made without a store, so relative paths lead nowhere. */
-const NOWHERE = new URL("file:///");
-
 /** What a build prints. */
 export interface Printed {
   readonly files: ReadonlyMap<string, string>;
@@ -27,19 +24,19 @@ export interface Extent {
 
 /** The files of the build for a folder, and every guard that the printed plans do not show. */
 export async function printFiles(built: readonly Built[], out: string, extent: Extent, host: Host): Promise<Printed> {
-  const [{ emit, emitProjects, projectFolders }, { loadTemplates }, { shownCalls }, { explainedTools }, { programOf }, { literal }] = await Promise.all([
+  const [{ emit, emitProjects, projectFolders }, { createRender }, { shownCalls }, { explainedTools }, { queryProgramOf }, { literal }] = await Promise.all([
     import("../5-emit/files.js"), import("../5-emit/templates.js"),
     import("../explain/queries.js"), import("../explain/traced.js"), import("../program.js"), import("../5-emit/literal.js"),
   ]);
   const trace = extent.trace ? { trace: await traceInput() } : {};
-  const render = await loadTemplates(host);
+  const render = createRender();
   const folders = projectFolders(built.map(({ shown }) => projectName(shown)));
   const inputs = await Promise.all(built.map(async ({ shown, path, plans, certificates }, index) => {
     const rows = extent.rows?.[index];
     const name = projectName(shown);
     const home = built.length === 1 ? out : join(out, folders.get(name) ?? name);
-    const queries = await shownCalls(programOf(plans, { base: NOWHERE }), plans, (value) => literal(value, 0, 0));
-    const explained = extent.trace ? { explained: await explainedTools(plans, certificates, (shownPlans) => programOf(shownPlans, { base: NOWHERE })) } : {};
+    const queries = await shownCalls(queryProgramOf(plans), plans, (value) => literal(value, 0, 0));
+    const explained = extent.trace ? { explained: await explainedTools(plans, certificates, queryProgramOf) } : {};
     return { name, plans, certificates, queries, ...explained, base: baseUrl(home, dirname(await host.realPath(path))), ...(rows === undefined ? {} : { rows }) };
   }));
   const [only] = inputs;

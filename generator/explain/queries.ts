@@ -4,10 +4,9 @@
  * text, because the code that builds a query may look at them.
  */
 import { isBackendError, isToolError } from "../../runtime/abi/errors.js";
-import type { Program } from "../../runtime/abi/call.js";
 import type { ParamSpec } from "../../runtime/abi/params.js";
 import type { Json, ToolPlan } from "../../runtime/abi/plan.js";
-import type { Plans } from "../ir.js";
+import type { Plans, QueryProgram } from "../ir.js";
 import { nativeText, type PrintValue } from "./native-text.js";
 import { recordQueries, type NativeQuery } from "./record.js";
 
@@ -43,7 +42,7 @@ function dateOf({ hour }: Unused, index: number): string {
 }
 
 /** The calls to show of each tool, by name. */
-export async function shownCalls(program: Program, plans: Plans, print: PrintValue): Promise<ReadonlyMap<string, readonly ShownCall[]>> {
+export async function shownCalls(program: QueryProgram, plans: Plans, print: PrintValue): Promise<ReadonlyMap<string, readonly ShownCall[]>> {
   const unused = unusedValues(plans);
   const shown = new Map<string, readonly ShownCall[]>();
   // One after the other: nothing waits for anything outside, and thousands of open calls would only fill the memory.
@@ -52,7 +51,7 @@ export async function shownCalls(program: Program, plans: Plans, print: PrintVal
 }
 
 interface Scope {
-  readonly program: Program;
+  readonly program: QueryProgram;
   readonly unused: Unused;
   readonly print: PrintValue;
 }

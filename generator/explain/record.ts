@@ -2,12 +2,13 @@
  * Runs a tool's own handler against a store that only writes down what it is asked. Nothing is opened and nothing is
  * sent: what comes out is the native query that the real call would send, because it is made by the same code.
  */
-import type { CallContext, CallServices, Principal, Program, ToolHandler } from "../../runtime/abi/call.js";
+import type { CallContext, CallServices, Principal, ToolHandler } from "../../runtime/abi/call.js";
 import type { ParamSpec } from "../../runtime/abi/params.js";
 import { fill, missingNames, type Env } from "../../runtime/abi/references.js";
 import type { AclRule, BackendName, DocumentAclPlan, Json, TenantPlan, ToolPlan } from "../../runtime/abi/plan.js";
 import type { Adapter, AdapterModule, ReadRequest, Route, Settings } from "../../runtime/adapters/adapter.js";
 import { isRecord } from "../../runtime/base/paths.js";
+import type { QueryProgram } from "../ir.js";
 import { createShownGuards, type ShownGuards } from "./shown-guards.js";
 
 /** One request to a store, in the store's own language. */
@@ -149,12 +150,12 @@ function recorder(connection: string, backend: BackendName, explain: Explain, na
 }
 
 /** The adapter's own words, with the settings as far as they have values. */
-function explainOf({ explain }: AdapterModule, program: Program, connection: string, env: Env): Explain {
+function explainOf({ explain }: AdapterModule, program: QueryProgram, connection: string, env: Env): Explain {
   const settings = fill(program.connections[connection]?.settings ?? {}, env, new Set()) as Settings;
   return (request) => explain(request, settings);
 }
 
-function recordingServices(program: Program, env: Env, { guard, route, named }: Shown, recording: Recording): CallServices {
+function recordingServices(program: QueryProgram, env: Env, { guard, route, named }: Shown, recording: Recording): CallServices {
   const parts = new Map<object, unknown>();
   return {
     async adapter(connection) {
@@ -196,8 +197,8 @@ function shownParts(plan: ToolPlan, env: Env): Shown {
  * @param requests Where the requests themselves go.
  * @throws ToolError when the call would be refused before it reaches a store.
  */
-export async function recordQueries(program: Program, tool: string, args: object, env: Env, queries: NativeQuery[] = [], requests: RecordedRead[] = []): Promise<readonly NativeQuery[]> {
-  const { handlers } = await program.code();
+export async function recordQueries(program: QueryProgram, tool: string, args: object, env: Env, queries: NativeQuery[] = [], requests: RecordedRead[] = []): Promise<readonly NativeQuery[]> {
+  const handlers = await program.handlers();
   const plan = program.plans[tool] as ToolPlan;
   const call: CallContext = {
     tool, trace: null, requestId: "explain", principal: someone(plan), startedMs: 0, deadlineMs: Number.MAX_SAFE_INTEGER,

@@ -2,16 +2,15 @@
  * What the trace service shows of every tool beside its calls: its lines, its guard in words and its queries, made by the
  * code of queries.md from plans without their fixed values. A trace is read by more people than the catalog.
  */
-import type { Program } from "../../runtime/abi/call.js";
 import type { ExplainedCall, ExplainedTool, ExplainedTools } from "../../runtime/abi/explained.js";
 import { fingerprint } from "../../runtime/abi/fingerprint.js";
 import type { Guard, ToolPlan } from "../../runtime/abi/plan.js";
-import type { GuardCertificate, Plans } from "../ir.js";
+import type { GuardCertificate, Plans, QueryProgram } from "../ir.js";
 import { hidePlan, withoutDifferences } from "./hidden.js";
 import { shownCalls, type ShownCall } from "./queries.js";
 
 /** Makes the program of plans, by whose handlers the queries are made. */
-export type MakeProgram = (plans: Plans) => Program;
+export type MakeProgram = (plans: Plans) => QueryProgram;
 
 const print = (value: unknown): string => JSON.stringify(value, null, 2);
 

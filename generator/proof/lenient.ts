@@ -17,12 +17,17 @@ export function withExactValues(catalog: unknown): unknown {
 }
 
 function exact(schema: Node, value: unknown): unknown {
-  const node = schema.$ref === undefined ? schema : tdsSchema.definitions[schema.$ref.split("/").at(-1) ?? ""] ?? schema;
+  const node = referred(schema);
   const branch = branchOf(node, value);
   if (branch !== null) return exact(branch, value);
   if (Array.isArray(value)) return node.items === undefined ? value : value.map((item) => exact(node.items as Node, item));
   if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, below(node, key, member)]));
   return scalar(typesOf(node), value);
+}
+
+/** The definition that a node refers to. */
+function referred(node: Node): Node {
+  return node.$ref === undefined ? node : tdsSchema.definitions[node.$ref.slice(node.$ref.lastIndexOf("/") + 1)] ?? node;
 }
 
 function below({ properties = {}, additionalProperties }: Node, key: string, member: unknown): unknown {
@@ -32,7 +37,8 @@ function below({ properties = {}, additionalProperties }: Node, key: string, mem
 
 /** The alternative that a value is meant for: that of its type, else one whose types it can be read as; of connections, that of its backend. */
 function branchOf({ anyOf, oneOf }: Node, value: unknown): Node | null {
-  const options = (anyOf ?? oneOf ?? []).map((option) => (option.$ref === undefined ? option : tdsSchema.definitions[option.$ref.split("/").at(-1) ?? ""] ?? option));
+  if (anyOf === undefined && oneOf === undefined) return null;
+  const options = (anyOf ?? oneOf ?? []).map(referred);
   if (oneOf !== undefined) return options.find(({ properties = {} }) => isRecord(value) && Object.entries(properties).some(([key, { const: only }]) => only !== undefined && value[key] === only)) ?? null;
   return options.find((option) => typesOf(option).includes(typeOf(value))) ?? options.find((option) => scalar(typesOf(option), value) !== value) ?? null;
 }

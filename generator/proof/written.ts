@@ -222,17 +222,29 @@ const FREE = new Set(["config", "default", "enum", "value", "allow", "meta"]);
 const SECTIONS = new Set(["tools", "connections", "defaults", "security", "observability", "profiles", "authoring", "skill"]);
 
 /** Protecting keys where this room does not look: their demand would be lost. */
-export function misplaced(value: unknown, path: Path = []): readonly Path[] {
-  if (typeof value !== "object" || value === null) return [];
-  const place = path.map((part) => String(part).replaceAll(".", "_")).join(".");
-  return Object.entries(value).flatMap(([key, inside]): readonly Path[] => {
-    if (!Array.isArray(value) && FREE.has(key)) return [];
-    const here = [...path, Array.isArray(value) ? Number(key) : key];
+export function misplaced(value: unknown): readonly Path[] {
+  const found: Path[] = [];
+  collectMisplaced(value, [], found);
+  return found;
+}
+
+/** `path` leads to the value, and is as it was when this returns. */
+function collectMisplaced(value: unknown, path: (string | number)[], found: Path[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inside] of Object.entries(value)) {
+    if (!Array.isArray(value) && FREE.has(key)) continue;
     const places = Array.isArray(value) || !Object.hasOwn(PLACES, key) ? undefined : PLACES[key];
     // A connection, or a role, may have the name of such a key.
     const named = path.length === 1 && path[0] === "connections";
-    const lost = places !== undefined && !named && !places.some((pattern) => pattern.test(place)) ? [here] : [];
+    if (places !== undefined && !named && !places.some((pattern) => pattern.test(placeOf(path)))) found.push([...path, key]);
     // Below a key of the user's own, such as `x-shared`, are anchors: what counts is where their aliases are.
-    return path.length === 0 && !SECTIONS.has(key) ? lost : [...lost, ...misplaced(inside, here)];
-  });
+    if (path.length === 0 && !SECTIONS.has(key)) continue;
+    path.push(Array.isArray(value) ? Number(key) : key);
+    collectMisplaced(inside, path, found);
+    path.pop();
+  }
+}
+
+function placeOf(path: Path): string {
+  return path.map((part) => String(part).replaceAll(".", "_")).join(".");
 }

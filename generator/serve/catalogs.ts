@@ -15,7 +15,7 @@ import { authoringTools } from "../drafts/authoring.js";
 import { compiledBase } from "../drafts/examine.js";
 import type { Diagnostic, SourceFile } from "../ir.js";
 import { printDiagnostics, wantsColor } from "../printers/print.js";
-import { programOf } from "../program.js";
+import { programOf, queryProgramOf } from "../program.js";
 import { together } from "../projects.js";
 import { withEnvironment } from "../../runtime/config/env-file.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
@@ -54,7 +54,7 @@ export async function load({ args, options }: Invocation, io: Io, printed: Print
     const unshown = value === null ? [] : await judgeRecall(value, certificates[index] ?? null, "warning");
     print([...diagnostics, ...unshown], source, read[index]?.text ?? null, io, printed);
   }
-  const skills = await Promise.all(compilations.map(({ value }) => skillOf(value, io)));
+  const skills = await Promise.all(compilations.map(({ value }) => skillOf(value)));
   const explained = await Promise.all(compilations.map(({ value }) => explainedOf(value, options)));
   const projects = compilations.flatMap(({ value, diagnostics }, index): Project[] => {
     const catalog = read[index];
@@ -78,26 +78,23 @@ async function loadTwins(read: readonly SourceFile[], invocation: Invocation, en
     const { path } = read[index] as SourceFile;
     const data = value === null ? null : await openTwin({ compiled: value, env, shown: path, parts }, invocation.options["scenarios"], io);
     if (value === null || data === null) return { projects: null, compiled: [], env };
-    twins.push({ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), skill: await skillOf(value, io), explained: await explainedOf(value, invocation.options) }), data });
+    twins.push({ name: projectName(path), program: programOf(value.plans, { base: pathToFileURL(`${dirname(resolve(io.cwd, path))}/`), skill: await skillOf(value), explained: await explainedOf(value, invocation.options) }), data });
   }
   return { ...(await twinProjects(twins, invocation.options, env)), compiled: compilations.flatMap(({ value }) => value ?? []) };
 }
 
 /** The agent skill as a build prints it; most catalogs ask for none, and load no templates. */
-async function skillOf(compiled: Compiled | null, { host }: Io): Promise<Program["skill"]> {
+async function skillOf(compiled: Compiled | null): Promise<Program["skill"]> {
   if (compiled?.plans.settings.skill === undefined) return undefined;
-  const [{ servedSkill }, { loadTemplates }] = await Promise.all([import("../5-emit/skill.js"), import("../5-emit/templates.js")]);
-  return servedSkill(compiled.plans, await loadTemplates(host));
+  const [{ servedSkill }, { createRender }] = await Promise.all([import("../5-emit/skill.js"), import("../5-emit/templates.js")]);
+  return servedSkill(compiled.plans, createRender());
 }
-
-/** Queries are made without a store, so relative paths lead nowhere. */
-const NOWHERE = new URL("file:///");
 
 /** What the trace service shows of the tools; made only for a server that records its calls. */
 async function explainedOf(compiled: Compiled | null, { trace }: Invocation["options"]): Promise<ExplainedTools | undefined> {
   if (compiled === null || trace === undefined || trace === false) return undefined;
   const { explainedTools } = await import("../explain/traced.js");
-  return explainedTools(compiled.plans, compiled.certificates, (plans) => programOf(plans, { base: NOWHERE }));
+  return explainedTools(compiled.plans, compiled.certificates, queryProgramOf);
 }
 
 /** The tools of compiled catalogs, each with the file that has it. */

@@ -8,11 +8,10 @@ import { dirname, join } from "node:path";
 import { z, type ZodType } from "zod";
 import { plan } from "../../generator/4-plan/index.js";
 import { emit } from "../../generator/5-emit/files.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { typecheck } from "../../generator/5-emit/typecheck.js";
 import { compile, type Compiled } from "../../generator/compile.js";
 import { locateAll } from "../../generator/diagnostics.js";
-import { nodeHost } from "../../generator/host.js";
 import { validatorOf } from "../../runtime/abi/validators.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -31,7 +30,7 @@ function compileFile(path: string): Compiled {
 
 async function build(path: string): Promise<ReadonlyMap<string, string>> {
   const { plans, certificates } = compileFile(path);
-  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, createRender());
 }
 
 function filesBelow(folder: string, at = ""): readonly string[] {

@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
 import { compile } from "../../generator/compile.js";
-import { nodeHost } from "../../generator/host.js";
 import { programOf } from "../../generator/program.js";
 import type { Engine, Program, ToolCode } from "../../runtime/abi/call.js";
 import { createEngine } from "../../runtime/call/engine.js";
@@ -50,7 +49,7 @@ async function onBothCarriers(text: string, folder: string, use: (programs: read
   const { value } = compile({ path: "tools.yaml", text });
   assert.ok(value);
   const { plans, certificates } = value;
-  const files = emit({ plans, certificates, base: "./", queries: new Map() }, await loadTemplates(nodeHost()));
+  const files = emit({ plans, certificates, base: "./", queries: new Map() }, createRender());
   await inScratch(async (scratch) => {
     const door = JSON.stringify(new URL("../../runtime/abi/index.js", import.meta.url).href);
     writeFileSync(join(scratch, "package.json"), '{"type":"module"}');

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
 import { load } from "../../generator/serve/catalogs.js";
 import { openProgram } from "../../generator/cli/commands/test.js";
@@ -13,7 +13,6 @@ import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
 import { compile, type CompileOptions } from "../../generator/compile.js";
 import { compile as libraryCompile, connect } from "../../generator/connect.js";
-import { nodeHost } from "../../generator/host.js";
 import { programOf } from "../../generator/program.js";
 import type { Engine, Program } from "../../runtime/abi/call.js";
 import { createEngine } from "../../runtime/call/engine.js";
@@ -65,7 +64,7 @@ async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
 async function printedProgram(folder: string, use: (program: Program) => Promise<void>): Promise<void> {
   const { value } = compile({ path: "tools.yaml", text: CATALOG }, { target: "build" });
   assert.ok(value);
-  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, queries: await queriesOf(value.plans) }, await loadTemplates(nodeHost()));
+  const files = emit({ plans: value.plans, certificates: value.certificates, base: `${pathToFileURL(folder).href}/`, queries: await queriesOf(value.plans) }, createRender());
   await inScratch(async (scratch) => {
     const door = new URL("../../runtime/abi/index.js", import.meta.url).href;
     mkdirSync(join(scratch, "out"), { recursive: true });

@@ -3,23 +3,22 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { emit } from "../../generator/5-emit/files.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
 import { literal } from "../../generator/5-emit/literal.js";
 import { shownCalls } from "../../generator/explain/queries.js";
-import { programOf } from "../../generator/program.js";
-import { nodeHost } from "../../generator/host.js";
+import { queryProgramOf } from "../../generator/program.js";
 import type { GuardCertificate, Plans } from "../../generator/ir.js";
 import { repo } from "../lib/repo.js";
 
 /** What a build of these plans would write. */
 export async function printed(plans: Plans, certificates: readonly GuardCertificate[] = []): Promise<ReadonlyMap<string, string>> {
-  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, await loadTemplates(nodeHost()));
+  return emit({ plans, certificates, base: "../", queries: await queriesOf(plans) }, createRender());
 }
 
 /** What the tools ask their stores. */
 export function queriesOf(plans: Plans): ReturnType<typeof shownCalls> {
-  return shownCalls(programOf(plans, { base: new URL("file:///") }), plans, (value) => literal(value, 0, 0));
+  return shownCalls(queryProgramOf(plans), plans, (value) => literal(value, 0, 0));
 }
 
 /** A folder inside the repository that is gone after `use`. */

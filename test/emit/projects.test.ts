@@ -6,12 +6,11 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { emit, emitProjects, type ProjectInput } from "../../generator/5-emit/files.js";
 import { isLock } from "../../generator/5-emit/manifest.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { typecheck } from "../../generator/5-emit/typecheck.js";
 import { compile } from "../../generator/compile.js";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
-import { nodeHost } from "../../generator/host.js";
 import { projectName } from "../../runtime/abi/projects.js";
 import { queriesOf } from "./printed.js";
 import { memoryIo } from "../lib/io.js";
@@ -41,7 +40,7 @@ function filesBelow(folder: string, at = ""): readonly string[] {
 }
 
 test("each catalog has its own folder; entry, lock and manifest stand above", async () => {
-  const files = emitProjects({ projects: await Promise.all(FILES.map(inputOf)) }, await loadTemplates(nodeHost()));
+  const files = emitProjects({ projects: await Promise.all(FILES.map(inputOf)) }, createRender());
   const out = join(GOLDEN, "out");
   if (process.env["UPDATE"] === "1") {
     rmSync(out, { recursive: true, force: true });
@@ -58,7 +57,7 @@ test("each catalog has its own folder; entry, lock and manifest stand above", as
 }, { timeoutMs: 60_000 });
 
 test("what is printed of a catalog is the same beside others as alone, but for the way to its own folder", async () => {
-  const render = await loadTemplates(nodeHost());
+  const render = createRender();
   const together = emitProjects({ projects: await Promise.all(FILES.map(inputOf)) }, render);
   for (const file of FILES) {
     const folder = file === "class.yaml" ? "class_" : "support";

@@ -1,8 +1,7 @@
 /** A catalog that offers a skill, compiled as `serve` compiles it. */
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { servedSkill } from "../../generator/5-emit/skill.js";
 import { compile } from "../../generator/compile.js";
-import { nodeHost } from "../../generator/host.js";
 import type { Plans } from "../../generator/ir.js";
 import { programOf } from "../../generator/program.js";
 import type { Program } from "../../runtime/abi/call.js";
@@ -34,5 +33,5 @@ export function skillPlans(change: { readonly [key: string]: unknown } = {}): Pl
 
 export async function skillProgram(change: { readonly [key: string]: unknown } = {}): Promise<Program> {
   const plans = skillPlans(change);
-  return programOf(plans, { base: pathToFileURL(`${root}/`), skill: servedSkill(plans, await loadTemplates(nodeHost())) });
+  return programOf(plans, { base: pathToFileURL(`${root}/`), skill: servedSkill(plans, createRender()) });
 }

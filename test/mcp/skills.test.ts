@@ -11,9 +11,8 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { emit } from "../../generator/5-emit/files.js";
 import { servedSkill } from "../../generator/5-emit/skill.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { transpile } from "../../generator/5-emit/transpile.js";
-import { nodeHost } from "../../generator/host.js";
 import type { Program } from "../../runtime/abi/call.js";
 import { skillOf } from "../../runtime/abi/skill.js";
 import { createEngine } from "../../runtime/call/engine.js";
@@ -146,7 +145,7 @@ test("the header Mcp-Name repeats the URI that is read", async () => {
 
 test("what a build prints is what is served", async () => {
   const plans = skillPlans();
-  const render = await loadTemplates(nodeHost());
+  const render = createRender();
   const files = emit({ plans, certificates: [], base: "../", queries: await queriesOf(plans) }, render);
   const script = (await transpile(new Map([["skill.ts", files.get("skill.ts") ?? assert.fail()]]))).get("skill.js") ?? assert.fail();
   const { skill } = (await import(`data:text/javascript,${encodeURIComponent(script)}`)) as { readonly skill: NonNullable<Program["skill"]> };

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { parseTraceApi } from "../../generator/1-parse/openapi.js";
-import { loadTemplates } from "../../generator/5-emit/templates.js";
+import { createRender } from "../../generator/5-emit/templates.js";
 import { traceFiles } from "../../generator/5-emit/trace.js";
-import { nodeHost } from "../../generator/host.js";
 import { traceRoutes, type TraceRoutes } from "../../runtime/abi/trace.js";
 import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
@@ -16,9 +15,8 @@ const test = suite("trace emit");
 const PROBES = ["", "x", "0", "1", "200", "201", "abc", "all", "run:x", "jsonl", ...[200, 201, 500, 501].flatMap((length) => ["x".repeat(length), "😀".repeat(length)])];
 
 async function emitted(): Promise<ReadonlyMap<string, string>> {
-  const host = nodeHost();
   const { operations, summaries } = parseTraceApi(await readFile(repo("specs/trace.openapi.yaml"), "utf8"));
-  return traceFiles({ operations, summaries }, await loadTemplates(host));
+  return traceFiles({ operations, summaries }, createRender());
 }
 
 test("emitted routes validate exactly as the routes made in memory", async () => {

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hidePlan, withoutDifferences } from "../../generator/explain/hidden.js";
 import { explainedTools } from "../../generator/explain/traced.js";
-import { programOf } from "../../generator/program.js";
+import { queryProgramOf } from "../../generator/program.js";
 import type { ExplainedTools } from "../../runtime/abi/explained.js";
 import { fingerprint } from "../../runtime/abi/fingerprint.js";
 import type { ToolPlan } from "../../runtime/abi/plan.js";
@@ -51,7 +51,7 @@ tools:
 async function explained(text: string): Promise<{ readonly tools: ExplainedTools; readonly certificates: ReadonlyMap<string, string> }> {
   const { value, diagnostics } = compiled(text, { unfilled: true });
   assert.ok(value, JSON.stringify(diagnostics));
-  const tools = await explainedTools(value.plans, value.certificates, (plans) => programOf(plans, { base: new URL("file:///") }));
+  const tools = await explainedTools(value.plans, value.certificates, queryProgramOf);
   return { tools, certificates: new Map(value.certificates.map((certificate) => [certificate.tool, fingerprint(certificate)])) };
 }
 

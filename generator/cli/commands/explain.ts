@@ -1,23 +1,20 @@
 /** `toolsrv explain`: what a tool may do, down to the query that its store would get. Opens no store and no network without --live. */
 import { dirname, resolve } from "node:path";
 import { isBackendError, isToolError } from "../../../runtime/abi/errors.js";
-import type { Program } from "../../../runtime/abi/call.js";
 import { checkArgs, type ToolDefinition, type Validator } from "../../../runtime/abi/params.js";
 import type { Env } from "../../../runtime/abi/references.js";
+import { validatorOf } from "../../../runtime/abi/validators.js";
 import type { ToolPlan } from "../../../runtime/abi/plan.js";
 import type { Adapter } from "../../../runtime/adapters/adapter.js";
 import { compile, readCatalog, readEnvFile, type Compilation, type Compiled } from "../../compile.js";
 import { exampleArguments, type RecordedRead, recordQueries } from "../../explain/record.js";
 import { explainText, type ExplainedCall, type ExplainedCost, type Explanation } from "../../explain/text.js";
-import type { Diagnostic } from "../../ir.js";
+import type { Diagnostic, QueryProgram } from "../../ir.js";
 import { printDiagnostics, wantsColor } from "../../printers/print.js";
 import { unknownTool } from "../../printers/unknown-tool.js";
-import { programOf } from "../../program.js";
+import { queryProgramOf } from "../../program.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
-
-/** Native queries are made without a store, so relative paths lead nowhere. */
-const NOWHERE = new URL("file:///");
 
 export const run: CommandModule["run"] = async (invocation, io) => {
   const given = readArguments(invocation.options["args"]);
@@ -120,10 +117,10 @@ function print(diagnostics: readonly Diagnostic[], source: Compilation["source"]
 /** The explanation, or what is wrong with the arguments. */
 async function explain({ compiled, env }: Loaded, tool: string, given: object | null, ask: AskCosts | null): Promise<Explanation | string> {
   const { plans, certificates } = compiled;
-  const program = programOf(plans, { base: NOWHERE });
+  const program = queryProgramOf(plans);
   const definition = plans.definitions.find(({ name }) => name === tool) as ToolDefinition;
   const plan = plans.tools[tool] as ToolPlan;
-  const validator = (await program.code()).validators[tool] as Validator;
+  const validator = validatorOf(plans.inputs[tool]?.params ?? []) as Validator;
   const calls: ExplainedCall[] = [];
   for (const args of given === null ? exampleArguments(plan, plans.inputs[tool]?.params ?? []) : [given]) {
     const checked = checkArgs(validator, args);
@@ -150,7 +147,7 @@ function callersOf({ plans, certificates }: Compiled, tool: string): Explanation
   return { roles, denied: rbac.deny_tools.includes(tool), claim: rbac.role_claim, default_role: rbac.default_role };
 }
 
-async function queriesOf(program: Program, tool: string, args: object, env: Env): Promise<Omit<ExplainedCall, "arguments" | "costs"> & { readonly requests: readonly RecordedRead[] }> {
+async function queriesOf(program: QueryProgram, tool: string, args: object, env: Env): Promise<Omit<ExplainedCall, "arguments" | "costs"> & { readonly requests: readonly RecordedRead[] }> {
   const requests: RecordedRead[] = [];
   try {
     return { native: await recordQueries(program, tool, args, env, [], requests), refused: null, requests };
