@@ -3,11 +3,11 @@
  * another one.
  */
 import { execFile } from "node:child_process";
-import { constants, createReadStream, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, createReadStream, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
 
@@ -23,7 +23,7 @@ export interface Host {
   read(path: string): Promise<Uint8Array | null>;
   /** Lines or chunks of a large file. */
   stream(path: string): NodeJS.ReadableStream;
-  /** Creates parent folders. */
+  /** Creates parent folders. Blocks while it writes, as `digests` does. */
   write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
   /**
    * Gives a file another content in one step, through links and with its permissions: readers see the old or the new,
@@ -76,8 +76,12 @@ export interface Host {
   run(program: string, args: readonly string[], options?: { stdin?: string; timeoutMs?: number; cwd?: string }): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
+function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
 function missing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+  return isCode(error, "ENOENT", "ENOTDIR");
 }
 
 function digest(path: string): string | null {
@@ -122,15 +126,30 @@ async function entries(root: string, folder = ""): Promise<readonly Entry[]> {
 }
 
 async function write(path: string, data: string | Uint8Array, mode?: number): Promise<void> {
-  makeFolder(dirname(path));
-  const isNew = await stat(path).then(() => false, missing);
+  const file = openNew(path, mode);
   try {
-    await writeFile(path, data, mode === undefined ? {} : { mode });
+    writeFileSync(file ?? path, data, mode === undefined ? {} : { mode });
   } catch (error) {
     // The first half of a file could be taken for all of it.
-    if (isNew) await rm(path, { force: true });
+    if (file !== null) rmSync(path, { force: true });
     throw withPath(error, path);
+  } finally {
+    if (file !== null) closeSync(file);
   }
+  // A signal is seen between two files.
+  await setImmediate();
+}
+
+/** Makes a file, and the folders above it; null where it exists. */
+function openNew(path: string, mode: number | undefined): number | null {
+  try {
+    return openSync(path, "wx", mode);
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return null;
+    if (!missing(error) || existsSync(dirname(path))) throw withPath(error, path);
+  }
+  makeFolder(dirname(path));
+  return openNew(path, mode);
 }
 
 /** A failed write of an open file does not say which one. */
@@ -176,7 +195,7 @@ async function create(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (isCode(error, "EEXIST")) return false;
     throw error;
   }
 }
@@ -187,7 +206,7 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // It runs as somebody else.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return isCode(error, "EPERM");
   }
 }
 

@@ -15,7 +15,7 @@ export interface OutputCheck {
 }
 
 /** Compares bytes. Scripts count only where they are present: they are not reviewed and usually not committed. */
-export async function checkOutput(host: Pick<Host, "read" | "entries">, out: string, files: Texts, resolved?: RegExp): Promise<OutputCheck> {
+export async function checkOutput(host: Pick<Host, "read" | "exists" | "entries">, out: string, files: Texts, resolved?: RegExp): Promise<OutputCheck> {
   const { texts, own } = await readPresent(host, out, files);
   const expected = new Map([...files, ...(await transpile(new Map([...files].filter(([path]) => scriptPaths(path).some((made) => texts.has(made))))))]);
   const drift = new Map<string, string>();

@@ -55,7 +55,8 @@ async function readText(host: Pick<Host, "read">, path: string): Promise<string 
 }
 
 /** Reads every file that this build or an earlier one wrote. */
-export async function readPresent(host: Pick<Host, "read">, out: string, files: Texts): Promise<Present> {
+export async function readPresent(host: Pick<Host, "read" | "exists">, out: string, files: Texts): Promise<Present> {
+  if (!(await host.exists(out))) return { manifest: null, texts: new Map(), own: new Set() };
   const manifest = await readText(host, join(out, MANIFEST));
   const before = manifest === null ? null : readManifest(manifest);
   const own = new Set(before === null ? [] : [MANIFEST, ...withScripts(Object.keys(before.files))]);

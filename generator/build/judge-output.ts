@@ -13,7 +13,7 @@ export interface Judgement {
 }
 
 /** Everything that `--check` decides about the output: its bytes, what imports can reach, and what its plans show. */
-export async function judgeOutput(host: Pick<Host, "read" | "entries">, out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], readCatalog?: (text: string) => unknown): Promise<Judgement> {
+export async function judgeOutput(host: Pick<Host, "read" | "exists" | "entries">, out: string, files: ReadonlyMap<string, string>, plans: readonly PrintedCatalog[], readCatalog?: (text: string) => unknown): Promise<Judgement> {
   const { checkOutput } = await import("../5-emit/check-output.js");
   const { problemsOf } = await import("../proof/printed.js");
   const { drift, foreign, present } = await checkOutput(host, out, files);

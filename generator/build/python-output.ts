@@ -39,7 +39,7 @@ export async function writePython({ folder, files }: PythonPackage, host: Host, 
 }
 
 /** The folder against the package: diffs of files that differ, and modules in it that Python would find and no build wrote. */
-export async function checkPython({ folder, files, name }: PythonPackage, host: Pick<Host, "read" | "entries">): Promise<{ readonly drift: ReadonlyMap<string, string>; readonly foreign: readonly string[] }> {
+export async function checkPython({ folder, files, name }: PythonPackage, host: Pick<Host, "read" | "exists" | "entries">): Promise<{ readonly drift: ReadonlyMap<string, string>; readonly foreign: readonly string[] }> {
   const [{ checkOutput }, { PYTHON_RESOLVED }] = await Promise.all([import("../5-emit/check-output.js"), import("../5-emit/foreign.js")]);
   const { drift, foreign } = await checkOutput(host, folder, files, PYTHON_RESOLVED);
   // Beside the package a project may have modules of its own.

@@ -1,7 +1,8 @@
 /** What the machine refuses: full disks, read-only folders, native parts of another Node. Never a bug of ours, never exit 0. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXIT } from "../../generator/cli/exit.js";
@@ -188,16 +189,23 @@ test("the launcher says which Node it needs, and that packages are missing, in o
 test("a new file whose write fails is not left half-written, and the error names it", async () => {
   const path = join(scratch, "new.json");
   // As a disk fills up: some of the text, then the error of a write, which knows no path.
-  async function* filling(): AsyncGenerator<string> {
-    yield '{"half": ';
+  const writeWhole = fs.writeFileSync;
+  fs.writeFileSync = (file) => {
+    writeWhole(file, '{"half": ');
     throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+  };
+  syncBuiltinESMExports();
+  try {
+    const failed = await nodeHost().write(path, "{}").then(() => null, (error: unknown) => error);
+    assert.equal(systemProblem(failed), `cannot write '${path}': no space left on the device`);
+    assert.equal(existsSync(path), false);
+    writeWhole(path, "old");
+    await assert.rejects(nodeHost().write(path, "{}"), { code: "ENOSPC" });
+    assert.equal(existsSync(path), true, "what was there may be another's");
+  } finally {
+    fs.writeFileSync = writeWhole;
+    syncBuiltinESMExports();
   }
-  const failed = await nodeHost().write(path, filling() as unknown as string).then(() => null, (error: unknown) => error);
-  assert.equal(systemProblem(failed), `cannot write '${path}': no space left on the device`);
-  assert.equal(existsSync(path), false);
-  writeFileSync(path, "old");
-  await assert.rejects(nodeHost().write(path, filling() as unknown as string));
-  assert.equal(existsSync(path), true, "what was there may be another's");
 });
 
 test.run();

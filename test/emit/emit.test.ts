@@ -1,11 +1,14 @@
 /** Generated text: what a reviewer reads, and what hostile text in a catalog can not do to it. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import ts from "typescript";
 import { plan } from "../../generator/4-plan/index.js";
+import { generateTemplates } from "../../generator/5-emit/gen-templates.js";
 import { commentText, identifiers, jsString } from "../../generator/5-emit/helpers.js";
 import { literal } from "../../generator/5-emit/literal.js";
 import { summaryOf } from "../../generator/5-emit/view.js";
+import { repo } from "../lib/repo.js";
 import { suite } from "../lib/suite.js";
 import { CATALOGS, HOSTILE } from "./catalogs.js";
 import { tool, checked } from "./fixtures.js";
@@ -22,6 +25,10 @@ test("a small catalog gives eight files, in the order of the table", async () =>
   const files = await printed(plan((CATALOGS["everyday"] as () => ReturnType<typeof checked>)()));
   assert.deepEqual([...files.keys()], ["server.ts", "plans.ts", "schemas.ts", "handlers.ts", "tools.ts", "client.ts", "queries.md", "tools.lock.json", "manifest.json"]);
   assert.ok((files.get("server.ts") ?? "").trimEnd().split("\n").length <= 20);
+});
+
+test("compiled templates are those of templates/", async () => {
+  assert.equal(readFileSync(repo("generator/5-emit/templates.gen.ts"), "utf8"), await generateTemplates(repo("templates")), "run make gen");
 });
 
 test("more than twenty tools get one handler file each", async () => {
