@@ -20,9 +20,23 @@ function exact(schema: Node, value: unknown): unknown {
   const node = referred(schema);
   const branch = branchOf(node, value);
   if (branch !== null) return exact(branch, value);
-  if (Array.isArray(value)) return node.items === undefined ? value : value.map((item) => exact(node.items as Node, item));
-  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, below(node, key, member)]));
-  return scalar(typesOf(node), value);
+  if (Array.isArray(value)) return node.items === undefined ? value : exactItems(node.items, value);
+  return isRecord(value) ? exactMembers(node, value) : scalar(typesOf(node), value);
+}
+
+/** The list itself where nothing in it changes: most of a catalog is exact already. */
+function exactItems(schema: Node, list: readonly unknown[]): readonly unknown[] {
+  const items = list.map((item) => exact(schema, item));
+  return items.every((item, index) => Object.is(item, list[index])) ? list : items;
+}
+
+function exactMembers(node: Node, value: { readonly [key: string]: unknown }): unknown {
+  const changed = new Map<string, unknown>();
+  for (const key of Object.keys(value)) {
+    const member = below(node, key, value[key]);
+    if (!Object.is(member, value[key])) changed.set(key, member);
+  }
+  return changed.size === 0 ? value : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, changed.has(key) ? changed.get(key) : member]));
 }
 
 /** The definition that a node refers to. */

@@ -63,12 +63,13 @@ export function valueOfDocument(document: Document): unknown {
   const scalars: (readonly [node: Scalar, value: unknown])[] = [];
   const aliases: Alias[] = [];
   const anchors = new Map<string, Node>();
+  const plain: PlainValues = new Map();
   visit(reading, {
     Node(key, node) {
       if (node instanceof Alias) return void aliases.push(lookUpOnce(node, anchors.get(node.source)));
       if (node.anchor !== undefined) anchors.set(node.anchor, node);
       if (isCollection(node) || key === "key") return;
-      const value = scalarValue(node, reading);
+      const value = scalarValue(node, reading, plain);
       if (value === node.value) return;
       scalars.push([node, node.value]);
       node.value = value;
@@ -95,9 +96,18 @@ function lookUpOnce(alias: Alias, anchor: Node | undefined): Alias {
   return alias;
 }
 
+/** Values by text: without a tag a plain scalar is decided by its text alone, and most texts of a catalog come again and again. */
+type PlainValues = Map<string, unknown>;
+
 /** The value of a scalar by the tags of the schema, as the library chooses among them when it composes. */
-function scalarValue({ source, tag: name, type, value }: Scalar, { schema }: Document): unknown {
+function scalarValue({ source, tag: name, type, value }: Scalar, { schema }: Document, plain: PlainValues): unknown {
   if (source === undefined || name === "!" || (name === undefined && type !== "PLAIN")) return value;
+  if (name !== undefined) return taggedValue(source, name, schema);
+  if (!plain.has(source)) plain.set(source, taggedValue(source, undefined, schema));
+  return plain.get(source);
+}
+
+function taggedValue(source: string, name: string | undefined, schema: Document["schema"]): unknown {
   const tag = schema.tags.find((tag): tag is ScalarTag => {
     if (tag.collection !== undefined || (name === undefined ? tag.default !== true : tag.tag !== name)) return false;
     return tag.test?.test(source) ?? name !== undefined;

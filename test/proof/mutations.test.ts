@@ -29,9 +29,9 @@ function catalogs(): readonly (readonly [name: string, text: string])[] {
 }
 
 /** A folder in memory. */
-function folderOf(files: ReadonlyMap<string, string>): Pick<Host, "read" | "entries"> {
+function folderOf(files: ReadonlyMap<string, string>): Pick<Host, "read" | "exists" | "entries"> {
   const entries = [...files.keys()].sort().map((path) => ({ path, kind: "file" as const }));
-  return { entries: async () => entries, read: async (path) => (files.has(path.slice(5)) ? Buffer.from(files.get(path.slice(5)) ?? "") : null) };
+  return { entries: async () => entries, exists: async () => true, read: async (path) => (files.has(path.slice(5)) ? Buffer.from(files.get(path.slice(5)) ?? "") : null) };
 }
 
 test("no guard can be removed, weakened or changed in a printed plans.ts", async () => {
