@@ -18,6 +18,9 @@ export interface Entry {
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
+/** Bytes of a file that are read at a time. */
+const READ_BYTES = 262_144;
+
 export interface Host {
   /** Bytes of a file, or `null` when there is none. @throws NodeJS.ErrnoException for anything else. */
   read(path: string): Promise<Uint8Array | null>;
@@ -214,7 +217,7 @@ function isRunning(pid: number): boolean {
 export function nodeHost(): Host {
   return {
     read: (path) => readFile(path).catch((error: unknown) => (missing(error) ? null : Promise.reject(error))),
-    stream: (path) => createReadStream(path),
+    stream: (path) => createReadStream(path, { highWaterMark: READ_BYTES }),
     write,
     replace,
     create,

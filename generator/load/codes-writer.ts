@@ -1,6 +1,7 @@
 /**
  * The codes of a collection's vectors (runtime/adapters/sqlite/codes.ts). Every transaction that writes rows removes
- * their blocks and changes the stamp, so codes never disagree with the vectors; the end of a load makes missing blocks.
+ * their blocks or makes them anew, and changes the stamp, so codes never disagree with the vectors; the end of a load
+ * makes the blocks that are missing.
  */
 import type Database from "better-sqlite3";
 import { BLOCK_ROWS, encodeBlock, SMALL_COMPONENTS } from "../../runtime/adapters/sqlite/codes.js";
@@ -26,10 +27,18 @@ export class CodesWriter {
     this.#statements = prepare(db, collection);
   }
 
-  /** Removes the blocks of these rows, in the caller's transaction. */
-  forget(rows: readonly number[]): void {
-    if (rows.length === 0) return;
-    for (const block of new Set(rows.map(blockOf))) this.#statements.remove.run(block);
+  /**
+   * Removes the blocks of rows that were written, in the caller's transaction, and makes anew those of which all rows
+   * are there: what would be read again at the end is in memory now.
+   */
+  rewrite(written: ReadonlyMap<number, Float32Array>): void {
+    if (written.size === 0) return;
+    const blocks = new Map<number, number>();
+    for (const row of written.keys()) blocks.set(blockOf(row), (blocks.get(blockOf(row)) ?? 0) + 1);
+    for (const [block, rows] of blocks) {
+      this.#statements.remove.run(block);
+      if (rows === BLOCK_ROWS && isLarge((block + 1) * BLOCK_ROWS, this.#dims)) this.#insert(block, BLOCK_ROWS, (row) => written.get(row));
+    }
     this.#statements.stamp.run();
   }
 
@@ -37,7 +46,7 @@ export class CodesWriter {
   complete(): void {
     const { lastRow, blocks, stamp } = this.#statements;
     const last = (lastRow.get() as number | null) ?? 0;
-    if (last * this.#dims <= SMALL_COMPONENTS) return;
+    if (!isLarge(last, this.#dims)) return;
     const present = new Set(blocks.all() as number[]);
     const missing = Array.from({ length: blockOf(last) + 1 }, (_, block) => block).filter((block) => !present.has(block));
     for (let from = 0; from < missing.length; from += BLOCKS_A_TRANSACTION) {
@@ -50,11 +59,22 @@ export class CodesWriter {
 
   #write(block: number, last: number): void {
     const first = block * BLOCK_ROWS + 1;
-    const vectors = new Array<Float32Array | null>(Math.min(BLOCK_ROWS, last - first + 1)).fill(null);
-    const stored = this.#statements.vectors.all(first, first + vectors.length - 1) as { row: number; vector: Buffer }[];
-    for (const { row, vector } of stored) vectors[row - first] = floatsOf(vector);
-    this.#statements.insert.run(block, vectors.length, encodeBlock(vectors, this.#dims));
+    const rows = Math.min(BLOCK_ROWS, last - first + 1);
+    const stored = this.#statements.vectors.all(first, first + rows - 1) as { row: number; vector: Buffer }[];
+    const vectors = new Map(stored.map(({ row, vector }) => [row, floatsOf(vector)]));
+    this.#insert(block, rows, (row) => vectors.get(row));
   }
+
+  #insert(block: number, rows: number, vectorOf: (row: number) => Float32Array | undefined): void {
+    const first = block * BLOCK_ROWS + 1;
+    const vectors = Array.from({ length: rows }, (_, index) => vectorOf(first + index) ?? null);
+    this.#statements.insert.run(block, rows, encodeBlock(vectors, this.#dims));
+  }
+}
+
+/** Whether a collection of so many rows has codes. */
+function isLarge(rows: number, dims: number): boolean {
+  return rows * dims > SMALL_COMPONENTS;
 }
 
 function blockOf(row: number): number {

@@ -32,12 +32,17 @@ const RESERVED = new Set(["_id", "_score"]);
 export function convertRecord(value: unknown, number: number, options: ConvertOptions): LoadRecord {
   if (!isRecord(value)) throw new RangeError(`expected an object, found ${value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`}`);
   const named = options.snakeCase ? snakeKeys(value) : value;
-  const declared = new Map([...options.declared].filter(([path]) => !options.types.has(path)));
-  const typed = applyTypes(applyTypes(named, declared, fitType), options.types, toType);
+  const fitted = applyTypes(named, options.declared, fitType, options.types);
+  const typed = applyTypes(fitted, options.types, toType);
   const id = options.idPath === null ? String(number) : recordId(typed, options.idPath);
-  const record = Object.fromEntries(Object.entries(typed).filter(([key]) => !RESERVED.has(key)));
+  const record = withoutReserved(typed);
   checkTexts(record);
   return { id, record, text: recordText(record, options) };
+}
+
+function withoutReserved(record: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+  for (const key of RESERVED) if (Object.hasOwn(record, key)) return Object.fromEntries(Object.entries(record).filter(([name]) => !RESERVED.has(name)));
+  return record;
 }
 
 function recordId(record: unknown, path: string): string {
@@ -76,17 +81,24 @@ function mapRecords(value: unknown, change: (record: { readonly [key: string]: u
 
 type Change = (value: unknown, type: LoadType, path: string) => unknown;
 
-function applyTypes(record: { readonly [key: string]: unknown }, types: ReadonlyMap<string, LoadType>, change: Change): { readonly [key: string]: unknown } {
+/** @param except paths that stay as they are */
+function applyTypes(record: { readonly [key: string]: unknown }, types: ReadonlyMap<string, LoadType>, change: Change, except?: ReadonlyMap<string, LoadType>): { readonly [key: string]: unknown } {
   let typed = record;
-  for (const [path, type] of types) typed = changeAt(typed, path.split("."), (value) => change(value, type, path)) as typeof typed;
+  for (const [path, type] of types) if (except?.has(path) !== true) typed = changeAt(typed, path, 0, change, type) as typeof typed;
   return typed;
 }
 
-function changeAt(value: unknown, keys: readonly string[], change: (value: unknown) => unknown): unknown {
-  const [key, ...rest] = keys;
-  if (key === undefined) return change(value);
+/** The value with what is at `path` (from the character `from` on) changed; a copy is made only of what changes. */
+function changeAt(value: unknown, path: string, from: number, change: Change, type: LoadType): unknown {
+  if (from > path.length) return change(value, type, path);
+  const dot = path.indexOf(".", from);
+  const end = dot < 0 ? path.length : dot;
+  const key = path.slice(from, end);
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, name === key ? changeAt(item, rest, change) : item]));
+  const before = value[key];
+  const after = changeAt(before, path, end + 1, change, type);
+  if (Object.is(before, after)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, name === key ? after : item]));
 }
 
 function toType(value: unknown, type: LoadType, path: string): unknown {
@@ -137,26 +149,29 @@ function convertValue(value: unknown, type: LoadType): unknown {
 /** The texts to embed, one a line: those of the named paths, or all, in the record's order. Dates are no text. */
 function recordText(record: { readonly [key: string]: unknown }, { textPaths, types: demanded, declared }: ConvertOptions): string {
   const parts: string[] = [];
-  const types = new Map([...declared, ...demanded]);
-  if (textPaths !== null) for (const path of textPaths) collectTexts(readPath(record, path), path, new Map(), parts);
-  else for (const [key, value] of Object.entries(record)) collectTexts(value, key, types, parts);
+  const isDate = (path: string): boolean => (demanded.get(path) ?? declared.get(path)) === "datetime";
+  if (textPaths !== null) for (const path of textPaths) collectTexts(readPath(record, path), path, neverADate, parts);
+  else for (const [key, value] of Object.entries(record)) collectTexts(value, key, isDate, parts);
   return parts.join("\n");
 }
 
 /** Whether the record has a text at a path of `--text`. */
 export function hasText(record: unknown, path: string): boolean {
   const parts: string[] = [];
-  collectTexts(readPath(record, path), path, new Map(), parts);
+  collectTexts(readPath(record, path), path, neverADate, parts);
   return parts.length > 0;
 }
 
-function collectTexts(value: unknown, path: string, types: ReadonlyMap<string, LoadType>, into: string[]): void {
+/** A path that `--text` names is embedded whatever its type is. */
+const neverADate = (): boolean => false;
+
+function collectTexts(value: unknown, path: string, isDate: (path: string) => boolean, into: string[]): void {
   if (typeof value === "string") {
-    if (value !== "" && types.get(path) !== "datetime") into.push(value);
+    if (value !== "" && !isDate(path)) into.push(value);
   } else if (Array.isArray(value)) {
-    for (const item of value) collectTexts(item, path, types, into);
+    for (const item of value) collectTexts(item, path, isDate, into);
   } else if (isRecord(value)) {
-    for (const [key, item] of Object.entries(value)) collectTexts(item, `${path}.${key}`, types, into);
+    for (const [key, item] of Object.entries(value)) collectTexts(item, `${path}.${key}`, isDate, into);
   }
 }
 

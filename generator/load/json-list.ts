@@ -5,10 +5,10 @@ import { parseJson, type SourceItem } from "./source.js";
  * The elements of one top-level list. An invalid element is reported, and reading continues after it where its brackets
  * still match; text outside the list ends it with an error.
  */
-export async function* splitJsonList(chunks: AsyncIterable<string>): AsyncGenerator<SourceItem> {
+export async function* splitJsonList(chunks: AsyncIterable<string>): AsyncGenerator<readonly SourceItem[]> {
   const splitter = new Splitter();
-  for await (const chunk of chunks) yield* splitter.feed(chunk);
-  yield* splitter.end();
+  for await (const chunk of chunks) yield [...splitter.feed(chunk)];
+  yield [...splitter.end()];
 }
 
 class Splitter {

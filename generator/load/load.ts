@@ -27,8 +27,8 @@ export interface LoadHooks {
 
 /** Records embedded together. */
 const BATCH = 512;
-/** Records of one transaction: each waits for the disk, so few large ones are quicker. */
-export const WRITTEN_TOGETHER = 8 * BATCH;
+/** Records of one transaction: each waits for the disk and writes the index of ids anew, so few large ones are quicker. */
+export const WRITTEN_TOGETHER = 16 * BATCH;
 /** Milliseconds of embedding after which fewer are written: nobody pays twice for more than that when a load is killed. */
 const WRITE_AFTER_MS = 1_000;
 /** Records buffered until each path of `--text` was seen in one: a wrong name is found before anything is stored. */
@@ -40,7 +40,7 @@ const KEPT_BACK = 4 * BATCH;
  * @throws BackendError of the embedder, RangeError of the writer.
  */
 export async function loadRecords(
-  items: AsyncIterable<SourceItem>, options: ConvertOptions, embedder: Embedder, writer: Writer, hooks: LoadHooks, signal: AbortSignal,
+  items: AsyncIterable<readonly SourceItem[]>, options: ConvertOptions, embedder: Embedder, writer: Writer, hooks: LoadHooks, signal: AbortSignal,
 ): Promise<LoadResult> {
   const counts: LoadCounts = { added: 0, updated: 0, unchanged: 0, bad: 0 };
   const unseen = new Set(options.textPaths ?? []);
@@ -48,33 +48,37 @@ export async function loadRecords(
   let converted: LoadRecord[] = [];
   let wanted: LoadRecord[] = [];
   let records = 0;
-  const lookUp = (): void => {
+  const take = (item: SourceItem): void => {
+    const record = tryConvert(item, options);
+    if (typeof record === "string") {
+      counts.bad++;
+      hooks.onBad(item.place, record);
+      return;
+    }
+    records++;
+    for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
+    converted.push(record);
+  };
+  /** Embeds what is not stored, if there are enough of them for a batch. */
+  const flush = async (enough: number): Promise<void> => {
     const missing = writer.withoutStored(converted);
     counts.unchanged += converted.length - missing.length;
     wanted.push(...missing);
     converted = [];
-  };
-  const flush = async (): Promise<void> => {
+    if (wanted.length < enough || (unseen.size > 0 && records < KEPT_BACK)) return;
     await batches.add(wanted);
     wanted = [];
   };
   try {
-    for await (const item of items) {
-      if (signal.aborted) break;
-      const record = tryConvert(item, options);
-      if (typeof record === "string") {
-        counts.bad++;
-        hooks.onBad(item.place, record);
-        continue;
+    for await (const list of items) {
+      for (const item of list) {
+        if (signal.aborted) break;
+        take(item);
+        if (converted.length >= BATCH) await flush(BATCH);
       }
-      records++;
-      for (const path of unseen) if (hasText(record.record, path)) unseen.delete(path);
-      converted.push(record);
-      if (converted.length >= BATCH) lookUp();
-      if (wanted.length >= BATCH && (unseen.size === 0 || records >= KEPT_BACK)) await flush();
+      if (signal.aborted) break;
     }
-    lookUp();
-    if (unseen.size === 0 || records >= KEPT_BACK) await flush();
+    await flush(0);
   } finally {
     batches.write();
   }
@@ -103,7 +107,10 @@ class Batches {
     for (let from = 0; from < records.length && !this.signal.aborted; from += BATCH) {
       const batch = records.slice(from, from + BATCH);
       const vectors = await this.embedder.embed(batch.map(({ text }) => text), this.signal);
-      for (const [index, record] of batch.entries()) this.#embedded.push({ ...record, vector: vectors[index] ?? new Float32Array() });
+      for (let index = 0; index < batch.length; index++) {
+        const { id, record, text } = batch[index] as LoadRecord;
+        this.#embedded.push({ id, record, text, vector: vectors[index] ?? new Float32Array() });
+      }
       if (this.#embedded.length >= WRITTEN_TOGETHER || this.hooks.nowMs() - this.#writtenMs >= WRITE_AFTER_MS) this.write();
     }
   }

@@ -28,8 +28,11 @@ export function sniffFormat(start: string): SourceFormat {
   return first === "{" ? "jsonl" : "csv";
 }
 
-/** The records of a text that arrives in pieces, in order, numbered from 1. */
-export async function* readRecords(chunks: AsyncIterable<string>, format: SourceFormat | null): AsyncGenerator<SourceItem> {
+/**
+ * The records of a text that arrives in pieces, in order, numbered from 1. They come as lists, those of one piece together
+ * where the format allows it: to wait for each record by itself takes as long as to parse it.
+ */
+export async function* readRecords(chunks: AsyncIterable<string>, format: SourceFormat | null): AsyncGenerator<readonly SourceItem[]> {
   const source = await peek(withoutMark(chunks));
   switch (format ?? sniffFormat(source.start)) {
     case "jsonl":
@@ -39,7 +42,7 @@ export async function* readRecords(chunks: AsyncIterable<string>, format: Source
       yield* splitJsonList(source.chunks);
       return;
     case "csv":
-      yield* parseCsv(source.chunks);
+      for await (const item of parseCsv(source.chunks)) yield [item];
   }
 }
 
@@ -74,26 +77,24 @@ async function peek(chunks: AsyncGenerator<string>): Promise<{ readonly start: s
   return { start, chunks: whole() };
 }
 
-async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<SourceItem> {
+async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<readonly SourceItem[]> {
   let rest = "";
   let line = 0;
   let number = 0;
-  const item = (text: string): SourceItem | null => {
-    line++;
-    if (text.trim() === "") return null;
-    number++;
-    return { number, place: `line ${line}`, ...parseJson(text) };
+  const itemsOf = (lines: readonly string[]): readonly SourceItem[] => {
+    const items: SourceItem[] = [];
+    for (const text of lines) {
+      line++;
+      if (text.trim() !== "") items.push({ number: ++number, place: `line ${line}`, ...parseJson(text) });
+    }
+    return items;
   };
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
-    for (const text of lines) {
-      const found = item(text);
-      if (found !== null) yield found;
-    }
+    yield itemsOf(lines);
   }
-  const last = item(rest);
-  if (last !== null) yield last;
+  yield itemsOf([rest]);
 }
 
 /** The value of a JSON text, or why it has none. */

@@ -7,13 +7,16 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolder } from "../../runtime/base/make-folder.js";
 import {
-  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, FORMATS, indexWords, isRecordPath, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
+  COLLECTIONS_TABLE, columnName, columnsOf, type ColumnValue, escapeName, FORMAT, FORMATS, type Part, PARTS, pathOfColumn, SPACES_TABLE, tableName,
 } from "../../runtime/adapters/sqlite/layout.js";
 import type { IndexSpec } from "../../runtime/adapters/sqlite/indexes.js";
 import { movedSpace } from "../../runtime/embed/space.js";
 import { CodesWriter, createCodes } from "./codes-writer.js";
 import type { LoadRecord } from "./convert.js";
 import { analyzeIndexes, dropIndexes, LOCK_WAIT_MS, renameWithIndexes, syncIndexes } from "./indexer.js";
+import { prepareStatements, type Statements } from "./statements.js";
+import { wordsOfRecord } from "./words.js";
+import { WrittenIds } from "./written-ids.js";
 
 /** How a collection's vectors are made; stored with it, and compared by later loads and by every search. */
 export interface Embedding {
@@ -45,6 +48,8 @@ export interface EmbeddedRecord extends LoadRecord {
 const MAX_PATHS = 1990;
 /** Larger than SQLite's default: a row with its vector stays on one page. */
 const PAGE_BYTES = 16_384;
+/** Records whose columns are made together: few enough that they are garbage before they become old. */
+const COLUMNS_TOGETHER = 256;
 /** What one transaction changes stays in memory until it ends: others read the file as long, and each page is written once. */
 const CACHE_KB = 65_536;
 
@@ -59,10 +64,12 @@ export class Writer {
   /** Whether this load made the tables that it writes. */
   readonly #isNew: boolean;
   #columns: readonly string[] = [];
-  #statements: ReturnType<typeof prepareStatements>;
+  #statements: Statements;
   readonly #codes: CodesWriter;
-  /** Rows that the open transaction has written. */
-  readonly #changed: number[] = [];
+  /** What this load has written, where the collection was empty before it; absent where ids must be looked up. */
+  readonly #written: WrittenIds | null;
+  /** Vectors that the open transaction has written, by their rows. */
+  readonly #changed = new Map<number, Float32Array>();
 
   private constructor(db: Database.Database, options: WriterOptions, target: string, isNew: boolean) {
     this.#db = db;
@@ -71,6 +78,7 @@ export class Writer {
     this.#target = target;
     this.#columns = readColumns(db, target);
     this.#statements = prepareStatements(db, target, this.#columns.length);
+    this.#written = this.#statements.lastRow.get() === null ? new WrittenIds() : null;
     this.#codes = new CodesWriter(db, target, options.embedding.dims);
   }
 
@@ -100,6 +108,8 @@ export class Writer {
    * to open one costs more than a look.
    */
   withoutStored(records: readonly LoadRecord[]): readonly LoadRecord[] {
+    const written = this.#written;
+    if (written !== null && !records.some(({ id }) => written.mayHave(id))) return records;
     return this.#db.transaction(() => records.filter((record) => !this.#isStored(record)))();
   }
 
@@ -111,16 +121,21 @@ export class Writer {
   /** Stores a batch in one transaction; of two records with one id the later stays. */
   write(records: readonly EmbeddedRecord[]): readonly Outcome[] {
     const write = this.#db.transaction(() => {
-      const columns = records.map(({ record }) => columnsOf(record));
-      this.#addColumns(new Set(columns.flatMap((one) => [...one.keys()])));
+      this.#changed.clear();
       const first = ((this.#statements.lastRow.get() as number | null) ?? 0) + 1;
       let added = 0;
-      const outcomes = records.map((record, index) => {
-        const outcome = this.#writeOne(record, columns[index] ?? new Map(), first + added);
-        if (outcome === "added") added++;
-        return outcome;
-      });
-      this.#codes.forget(this.#changed.splice(0));
+      const outcomes: Outcome[] = [];
+      for (let from = 0; from < records.length; from += COLUMNS_TOGETHER) {
+        const batch = records.slice(from, from + COLUMNS_TOGETHER);
+        const columns = batch.map(({ record }) => columnsOf(record));
+        this.#addColumns(columns);
+        for (const [index, record] of batch.entries()) {
+          const outcome = this.#writeOne(record, columns[index] ?? new Map(), first + added);
+          if (outcome === "added") added++;
+          outcomes.push(outcome);
+        }
+      }
+      this.#codes.rewrite(this.#changed);
       return outcomes;
     });
     return write.immediate();
@@ -162,38 +177,40 @@ export class Writer {
   /** @param next The row of a record that is new. */
   #writeOne({ id, record, text, vector }: EmbeddedRecord, columns: ReadonlyMap<string, ColumnValue>, next: number): Outcome {
     const statements = this.#statements;
-    const values = this.#columns.map((path) => columns.get(path) ?? null);
+    const values: (ColumnValue | null)[] = [next, id];
+    for (const path of this.#columns) values.push(columns.get(path) ?? null);
     // Most records of a load are new: that is known when the insert has been tried, without a look before it.
-    const isNew = statements.addFields.run(next, id, ...values).changes === 1;
+    const isNew = statements.addFields.run(values).changes === 1;
     const row = isNew ? next : (statements.findRow.get(id) as number);
     if (!isNew) {
       for (const statement of statements.deletes) statement.run(row);
-      statements.addFields.run(row, id, ...values);
+      values[0] = row;
+      statements.addFields.run(values);
     }
-    this.#changed.push(row);
+    this.#changed.set(row, vector);
+    this.#written?.add(id);
     statements.insertVector.run(row, id, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength));
     statements.insertText.run(row, ...wordsOfRecord(text, columns));
     statements.insertRecord.run(row, JSON.stringify(record));
     return isNew ? "added" : "updated";
   }
 
-  #addColumns(paths: ReadonlySet<string>): void {
+  #addColumns(records: readonly ReadonlyMap<string, ColumnValue>[]): void {
     const known = new Set(this.#columns);
-    const added = [...paths].filter((path) => !known.has(path));
+    const added: string[] = [];
+    for (const columns of records) {
+      for (const path of columns.keys()) {
+        if (known.has(path)) continue;
+        known.add(path);
+        added.push(path);
+      }
+    }
     if (added.length === 0) return;
-    if (known.size + added.length > MAX_PATHS) throw new RangeError(`the records have more than ${MAX_PATHS} different fields; put varying keys into a list`);
+    if (known.size > MAX_PATHS) throw new RangeError(`the records have more than ${MAX_PATHS} different fields; put varying keys into a list`);
     for (const path of added) this.#db.exec(`ALTER TABLE ${tableName(this.#target, "fields")} ADD COLUMN ${columnName(path)}`);
     this.#columns = readColumns(this.#db, this.#target);
     this.#statements = prepareStatements(this.#db, this.#target, this.#columns.length);
   }
-}
-
-/** The words of the embedded text, and those that only other fields have: `text_match` asks for words of any field. */
-function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>): readonly [string, string] {
-  const words = indexWords(text);
-  const known = new Set(words.split(" "));
-  const others = [...columns].flatMap(([path, value]) => (typeof value === "string" && isRecordPath(path) ? indexWords(value).split(" ") : []));
-  return [words, [...new Set(others)].filter((word) => !known.has(word)).join(" ")];
 }
 
 /**
@@ -202,26 +219,6 @@ function wordsOfRecord(text: string, columns: ReadonlyMap<string, ColumnValue>):
  */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));
-}
-
-/** Prepared again whenever a column was added. */
-function prepareStatements(db: Database.Database, collection: string, columns: number) {
-  const table = (part: Part): string => tableName(collection, part);
-  const prepare = (sql: string): Database.Statement => db.prepare(sql);
-  return {
-    findRow: prepare(`SELECT "@row" FROM ${table("fields")} WHERE "@id" = ?`).pluck(),
-    lastRow: prepare(`SELECT max("@row") FROM ${table("fields")}`).pluck(),
-    readRecord: prepare(`SELECT "record" FROM ${table("records")} WHERE "@row" = ?`).pluck(),
-    deletes: [
-      ...(["fields", "vectors", "records"] as const).map((part) => prepare(`DELETE FROM ${table(part)} WHERE "@row" = ?`)),
-      prepare(`DELETE FROM ${table("text")} WHERE rowid = ?`),
-    ],
-    /** Changes nothing where the id is there already. */
-    addFields: prepare(`INSERT OR IGNORE INTO ${table("fields")} VALUES (?, ?${", ?".repeat(columns)})`),
-    insertVector: prepare(`INSERT INTO ${table("vectors")} VALUES (?, ?, ?)`),
-    insertText: prepare(`INSERT INTO ${table("text")}(rowid, "text", "more") VALUES (?, ?, ?)`),
-    insertRecord: prepare(`INSERT INTO ${table("records")} VALUES (?, ?)`),
-  };
 }
 
 /** Initialises a new file, and creates the collection's tables if they do not exist; returns whether it created them. */

@@ -48,12 +48,14 @@ function withoutMarks(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}+/gu, "");
 }
 
-function isPlain(text: string): boolean {
+/** Whether a text is ASCII: its case and its words need no tables of Unicode. */
+export function isPlain(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }
 
 /** The folded words of a text, in order: runs of letters and digits. */
 export function wordsOf(text: string): readonly string[] {
+  if (isPlain(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 

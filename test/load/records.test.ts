@@ -14,7 +14,7 @@ async function read(text: string, format: SourceFormat | null, cuts: readonly nu
     for (const [index, place] of places.entries()) yield bytes.subarray(places[index - 1] ?? 0, place);
   }
   const items: SourceItem[] = [];
-  for await (const item of readRecords(decode(chunks()), format)) items.push(item);
+  for await (const list of readRecords(decode(chunks()), format)) items.push(...list);
   return items;
 }
 

@@ -11,7 +11,7 @@
 import { isIdPath } from "../../abi/filter.js";
 import { instantKey } from "../../base/instant.js";
 import { isRecord } from "../../base/paths.js";
-import { wordsOf } from "../../base/text.js";
+import { isPlain, wordsOf } from "../../base/text.js";
 
 /** Of what is written. It changes when an earlier toolsrv could no longer read a file, or would damage it by writing. */
 export const FORMAT = 3;
@@ -154,11 +154,12 @@ export const FALSE = "CAST('false' AS BLOB)";
 export const NULL = "CAST('null' AS BLOB)";
 
 /**
- * A text as it is stored in the full-text index: its folded words in ASCII, so that SQLite's own table of letters,
+ * The words of a text as they are stored in the full-text index: folded and in ASCII, so that SQLite's own table of letters,
  * which is of an older Unicode, never splits or drops one.
  */
-export function indexWords(text: string): string {
-  return wordsOf(text).map(encodeWord).join(" ");
+export function indexWords(text: string): readonly string[] {
+  const words = wordsOf(text);
+  return isPlain(text) ? words : words.map(encodeWord);
 }
 
 /** Words of a query for the index; each is one token. */

@@ -8,8 +8,6 @@ import { wordsOf } from "../../base/text.js";
 const WORD_WEIGHT = 1;
 const PAIR_WEIGHT = 0.4;
 const NGRAM_WEIGHT = 0.5;
-const MIN_GRAM = 3;
-const MAX_GRAM = 4;
 
 /** Letters of a word that counts in full; "of" and "the" count less. */
 const FULL_WORD = 6;
@@ -23,44 +21,72 @@ const WORD_SEED = 0x811c9dc5;
 const PAIR_SEED = 0x27d4eb2f;
 const NGRAM_SEED = 0x9e3779b9;
 
+/** Codes of the characters that mark where a word starts and ends. */
+const [START, END] = [0x5e, 0x24];
+const FNV_PRIME = 0x01000193;
+
 /** The L2-normalised vector of a text; all zero for a text without words. */
 export function hashText(text: string, dims: number): Float32Array {
-  const vector = new Float32Array(dims);
+  return hashInto(new Float32Array(dims), text);
+}
+
+/** The vectors of many texts, in one piece of memory: to allocate each by itself takes a third as long as to fill it. */
+export function hashTexts(texts: readonly string[], dims: number): readonly Float32Array[] {
+  const { buffer } = new Float32Array(texts.length * dims);
+  return texts.map((text, index) => hashInto(new Float32Array(buffer, index * dims * Float32Array.BYTES_PER_ELEMENT, dims), text));
+}
+
+/** @param vector all zero */
+function hashInto(vector: Float32Array, text: string): Float32Array {
   const words = wordsOf(text);
   let before = 0;
   for (let place = 0; place < words.length; place++) {
     const word = words[place] ?? "";
     const weight = Math.max(LEAST_PLACE, 1 / (1 + DECAY * place)) * Math.min(1, Math.max(LEAST_WORD, word.length / FULL_WORD));
-    const hash = fnv1a(word, 0, word.length, WORD_SEED);
+    const hash = hashWord(word);
     addFeature(vector, hash, weight * WORD_WEIGHT);
     if (place > 0) addFeature(vector, mix(Math.imul(before, 31) ^ hash ^ PAIR_SEED), weight * PAIR_WEIGHT);
-    addGrams(vector, `^${word}$`, weight * NGRAM_WEIGHT);
+    addGrams(vector, word, weight * NGRAM_WEIGHT);
     before = hash;
   }
   return normalize(vector);
 }
 
-function addGrams(vector: Float32Array, padded: string, weight: number): void {
-  for (let size = MIN_GRAM; size <= MAX_GRAM; size++) {
-    for (let start = 0; start + size <= padded.length; start++) {
-      addFeature(vector, fnv1a(padded, start, start + size, NGRAM_SEED), weight);
-    }
+/** Every run of three characters of the word between its marks, and then every run of four. */
+function addGrams(vector: Float32Array, word: string, weight: number): void {
+  // A run's hash starts with those of its first characters: one pass over the word, each character read once.
+  let [a, b, c] = [START, word.charCodeAt(0), 0];
+  for (let at = 1; at <= word.length; at++) {
+    c = at < word.length ? word.charCodeAt(at) : END;
+    addFeature(vector, mix(step(step(step(NGRAM_SEED, a), b), c)), weight);
+    a = b;
+    b = c;
+  }
+  [a, b, c] = [START, word.charCodeAt(0), word.length > 1 ? word.charCodeAt(1) : END];
+  for (let at = 2; at <= word.length; at++) {
+    const d = at < word.length ? word.charCodeAt(at) : END;
+    addFeature(vector, mix(step(step(step(step(NGRAM_SEED, a), b), c), d)), weight);
+    a = b;
+    b = c;
+    c = d;
   }
 }
 
 /** The remainder chooses the index, the top bit the sign. */
 function addFeature(vector: Float32Array, hash: number, weight: number): void {
   const index = hash % vector.length;
-  vector[index] = (vector[index] ?? 0) + (hash >>> 31 === 0 ? weight : -weight);
+  vector[index] = (vector[index] as number) + (hash >>> 31 === 0 ? weight : -weight);
 }
 
-function fnv1a(text: string, start: number, end: number, seed: number): number {
-  let hash = seed;
-  for (let i = start; i < end; i++) {
-    hash ^= text.charCodeAt(i);
-    hash = Math.imul(hash, 0x01000193);
-  }
+/** FNV-1a. */
+function hashWord(word: string): number {
+  let hash = WORD_SEED;
+  for (let i = 0; i < word.length; i++) hash = step(hash, word.charCodeAt(i));
   return mix(hash);
+}
+
+function step(hash: number, code: number): number {
+  return Math.imul(hash ^ code, FNV_PRIME);
 }
 
 /** FNV's low bits mix poorly for short texts; murmur's finaliser spreads them. */
@@ -77,12 +103,13 @@ function mix(value: number): number {
 function normalize(vector: Float32Array): Float32Array {
   let sum = 0;
   for (let i = 0; i < vector.length; i++) {
-    const value = vector[i] ?? 0;
-    sum += Math.abs(value);
-    vector[i] = Math.sign(value) * Math.sqrt(Math.abs(value));
+    const value = vector[i] as number;
+    const size = Math.abs(value);
+    sum += size;
+    vector[i] = value < 0 ? -Math.sqrt(size) : Math.sqrt(size);
   }
   if (sum === 0) return vector;
   const scale = 1 / Math.sqrt(sum);
-  for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) * scale;
+  for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] as number) * scale;
   return vector;
 }

@@ -3,7 +3,7 @@ import { BackendError } from "../../abi/errors.js";
 import type { EmbedderModule } from "../embedder.js";
 import { textOf } from "../settings.js";
 import { BUILT_IN_MODELS } from "./descriptor.js";
-import { hashText } from "./hashing.js";
+import { hashTexts } from "./hashing.js";
 
 const LENGTHS: { readonly [model: string]: number } = BUILT_IN_MODELS;
 
@@ -15,6 +15,6 @@ export const embedder: EmbedderModule = {
       throw new BackendError("setup", provider, `local embedding model '${model}' needs config.model_dir, the folder of an ONNX model; the built-in models are ${Object.keys(LENGTHS).join(", ")}`);
     }
     if (dims === undefined) return (await import("./onnx.js")).openSentenceModel(plan, options);
-    return { provider, model, dims, embed: async (texts) => texts.map((text) => hashText(text, dims)) };
+    return { provider, model, dims, embed: async (texts) => hashTexts(texts, dims) };
   },
 };
