@@ -24,8 +24,21 @@ export async function attempt<T>(signal: AbortSignal, read: () => Promise<T>, ra
 /** For clients that cannot cancel a call: the caller gets the signal's reason at once, and the answer is dropped when it comes. */
 export function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    const abort = (): void => {
+      signal.removeEventListener("abort", abort);
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", abort);
+    // Not by `finally`, which makes two promises more for each search.
+    answer.then(
+      (value) => {
+        signal.removeEventListener("abort", abort);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener("abort", abort);
+        reject(error as Error);
+      },
+    );
   });
 }

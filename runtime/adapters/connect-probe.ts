@@ -43,6 +43,15 @@ export function whileReachable<T>(backend: BackendName, at: { readonly host: str
       // No event of this one counts any more.
       socket?.removeAllListeners().on("error", () => undefined).destroy();
     }
-    answer.then(resolve, reject).finally(stop);
+    answer.then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error: unknown) => {
+        stop();
+        reject(error as Error);
+      },
+    );
   });
 }

@@ -5,7 +5,8 @@
 import type * as Chroma from "chromadb";
 import type { Json } from "../../abi/plan.js";
 import type { ReadRequest, SearchRequest } from "../adapter.js";
-import { later, place } from "../hole.js";
+import { place } from "../hole.js";
+import { numbersOf } from "../numbers.js";
 import type { CountRequest, PreparedReads, SearchShape } from "../prepared.js";
 import { refuse, refuseRoute, type Compiled } from "../reduce.js";
 import type { Shape } from "../shape.js";
@@ -31,7 +32,7 @@ function compileSearch({ route, mode, vector, filter, limit }: SearchShape): Que
   if (mode === "hybrid") return refuse("chroma", "hybrid search");
   if (vector === null) return refuse("chroma", "a search without a vector");
   const native = compiled(filter);
-  return native === "none" ? null : { ...(native === "all" ? {} : native), n_results: place(limit), query: later(vector, (numbers) => [...numbers]) };
+  return native === "none" ? null : { ...(native === "all" ? {} : native), n_results: place(limit), query: numbersOf(vector) };
 }
 
 /** What a read without a vector selects. */

@@ -72,7 +72,11 @@ class MilvusAdapter implements Adapter {
     const body = searchQuery(known, request);
     if (body === null) return { rows: [], exact: true };
     const { results } = await this.client.ask(signal, (client) => client.search(body as Milvus.SearchSimpleReq));
-    const rows = results.map((found): Row => ({ ...toRow(found, schema), _score: scoreOf(found.score, schema.isDistance) }));
+    const rows = results.map((found): Row => {
+      const row = toRow(found, schema);
+      row["_score"] = scoreOf(found.score, schema.isDistance);
+      return row;
+    });
     return { rows: rows.sort(byScore), exact: false };
   }
 
@@ -161,12 +165,12 @@ function idOf(found: Record<string, unknown>, { fields }: Schema): string | numb
 
 /** Declared fields, then the dynamic ones, which a query returns in a field of their own; whole numbers of 64 bits arrive as texts. */
 function toRow(found: Record<string, unknown>, schema: Schema): Row {
-  const { score: _score, $meta: dynamic, ...own } = schema.fields.declared.has("score") ? { ...found, score: undefined } : found;
-  const row: Row = { ...(isRecord(dynamic) ? dynamic : {}) };
-  for (const [name, value] of Object.entries(own)) {
-    const { dtype } = schema.dtypes.get(name) ?? {};
-    if (name === schema.fields.id || name === schema.vector?.name) continue;
-    row[name] = dtype === "integer" && typeof value === "string" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  const dynamic = found["$meta"];
+  const row: Row = isRecord(dynamic) ? { ...dynamic } : {};
+  for (const name of Object.keys(found)) {
+    if (name === "$meta" || name === "score" || name === schema.fields.id || name === schema.vector?.name) continue;
+    const value = found[name];
+    row[name] = typeof value === "string" && schema.dtypes.get(name)?.dtype === "integer" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
   row["_id"] = idOf(found, schema);
   return row;

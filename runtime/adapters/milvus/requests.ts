@@ -2,6 +2,7 @@
 import { BackendError } from "../../abi/errors.js";
 import type { FieldInfo } from "../adapter.js";
 import { later } from "../hole.js";
+import { numbersOf } from "../numbers.js";
 import type { SearchShape } from "../prepared.js";
 import { refuse } from "../reduce.js";
 import type { Shape } from "../shape.js";
@@ -46,7 +47,7 @@ export function searchBody(request: SearchShape, schema: Schema): SearchBody | n
   if (text === null) return null;
   return {
     collection_name: collection, ...(schema.vector === null ? {} : { anns_field: schema.vector.name }), ...(text === "" ? {} : { filter: text }),
-    limit: later(limit, (rows) => Math.min(rows, MAX_ROWS)), output_fields: outputFields(request.fields, schema), data: later(vector, (numbers): readonly number[] => [...numbers]),
+    limit: later(limit, (rows) => Math.min(rows, MAX_ROWS)), output_fields: outputFields(request.fields, schema), data: numbersOf(vector),
   };
 }
 

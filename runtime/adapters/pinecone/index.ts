@@ -11,6 +11,7 @@ import type { Json } from "../../abi/plan.js";
 import type { Adapter, AdapterModule, CollectionInfo, FetchRequest, Page, PageRequest, ReadRequest, Route, RowSet, SearchRequest } from "../adapter.js";
 import { attempt } from "../attempt.js";
 import { fetchError, statusError } from "../http-errors.js";
+import { numbersOf } from "../numbers.js";
 import { loadPackage } from "../package.js";
 import { later } from "../hole.js";
 import { toVector } from "../page.js";
@@ -135,7 +136,7 @@ function compileQuery({ collection, route, mode, vector, filter, limit }: Search
   if (mode === "hybrid") return refuse("pinecone", "hybrid search");
   if (vector === null) return refuse("pinecone", "a search without a vector");
   const native: Compiled<Where> = filter === null ? "all" : compileFilter(filter);
-  return native === "none" ? null : { namespace, vector: later(vector, (numbers) => [...numbers]), topK: later(limit, (rows) => Math.min(rows, MAX_ROWS)), includeMetadata: true, ...(native === "all" ? {} : { filter: native }) };
+  return native === "none" ? null : { namespace, vector: numbersOf(vector), topK: later(limit, (rows) => Math.min(rows, MAX_ROWS)), includeMetadata: true, ...(native === "all" ? {} : { filter: native }) };
 }
 
 /** Statuses are errors before the client sees them: it keeps none of those it would try again. */

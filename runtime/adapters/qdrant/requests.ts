@@ -1,6 +1,7 @@
 /** Requests of this adapter as Qdrant's REST bodies. Pure: `search`, `fetch` and `count` send what `explain` shows. */
 import { BackendError } from "../../abi/errors.js";
 import { later, place } from "../hole.js";
+import { numbersOf } from "../numbers.js";
 import type { SearchShape } from "../prepared.js";
 import { refuse } from "../reduce.js";
 import type { Shape } from "../shape.js";
@@ -52,7 +53,7 @@ export function queryBody(request: SearchShape, vectors: Vectors, { exact, width
   if (where === null) return null;
   const params = { ...(ef === undefined ? {} : { hnsw_ef: ef }), ...(exact ? { exact: true } : {}) };
   const dense = (count: number): Nearest => ({
-    query: later(vector, (numbers): readonly number[] => [...numbers]), ...(vectors.name === null ? {} : { using: vectors.name }), ...where, ...(Object.keys(params).length === 0 ? {} : { params }), limit: count,
+    query: numbersOf(vector), ...(vectors.name === null ? {} : { using: vectors.name }), ...where, ...(Object.keys(params).length === 0 ? {} : { params }), limit: count,
   });
   const shown = { with_payload: payloadOf(request.fields, filter) };
   if (mode === "dense" || text === null) return { ...dense(place(limit)), ...shown };

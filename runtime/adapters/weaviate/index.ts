@@ -88,7 +88,13 @@ class WeaviateAdapter implements Adapter {
           return query satisfies never;
       }
     });
-    const rows = objects.map((found): Row => ({ ...toRow(found), _score: scoreOf(found.metadata, mode) })).filter(meaningOf(filter));
+    const isMeant = meaningOf(filter);
+    const rows: Row[] = [];
+    for (const found of objects) {
+      const row = toRow(found);
+      row["_score"] = scoreOf(found.metadata, mode);
+      if (isMeant(row)) rows.push(row);
+    }
     return { rows: rows.sort((a, b) => Number(b["_score"]) - Number(a["_score"]) || byId(a, b)), exact: false };
   }
 
@@ -209,7 +215,24 @@ function withoutPatterns(filter: Filter): Filter {
 }
 
 function toRow({ uuid, properties }: { readonly uuid: string; readonly properties: object }): Row {
-  return { ...(JSON.parse(JSON.stringify(properties)) as Row), _id: uuid };
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(properties)) {
+    const plain = plainOf(value);
+    if (plain !== undefined) entries.push([name, plain]);
+  }
+  // Not by assignment: a property may be named __proto__.
+  const row: Row = Object.fromEntries(entries);
+  row["_id"] = uuid;
+  return row;
+}
+
+/** A value as JSON has it: the client makes dates and classes of some. Plain values, which most are, need no copy. */
+function plainOf(value: unknown): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  // JSON has no -0.
+  if (typeof value === "number" && Number.isFinite(value)) return value + 0;
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }
 
 function byId(a: Row, b: Row): number {

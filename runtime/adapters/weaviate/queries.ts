@@ -6,6 +6,7 @@ import { BackendError } from "../../abi/errors.js";
 import type { Json } from "../../abi/plan.js";
 import type { FetchRequest, ReadRequest, SearchRequest } from "../adapter.js";
 import { type Given, laterAll, later, place } from "../hole.js";
+import { toNumbers } from "../numbers.js";
 import type { CountRequest, PreparedReads, SearchShape } from "../prepared.js";
 import { refuse } from "../reduce.js";
 import type { Shape } from "../shape.js";
@@ -64,13 +65,17 @@ function compileSearch({ filter, vector, text, mode, alpha, limit, fields }: Sea
     limit: later(limit, (rows) => Math.min(rows, MAX_ROWS)), returnMetadata: ["distance", "certainty", "score"],
     ...selection, ...(schema.vector === null ? {} : { targetVector: schema.vector }),
   };
-  if (mode === "hybrid" && text !== null) return { by: "hybrid", text: place(text), options: { ...options, alpha, ...(vector === null ? {} : { vector: numbersOf(vector) }) } };
-  if (vector !== null) return { by: "vector", vector: numbersOf(vector), options };
+  if (mode === "hybrid" && text !== null) return { by: "hybrid", text: place(text), options: { ...options, alpha, ...(vector === null ? {} : { vector: unwritten(vector) }) } };
+  if (vector !== null) return { by: "vector", vector: unwritten(vector), options };
   return text === null || !schema.vectorizes ? refuse("weaviate", "a search without a vector") : { by: "text", text: place(text), options };
 }
 
-function numbersOf(vector: Given<Float32Array>): number[] {
-  return later(vector, (numbers) => [...numbers]);
+/**
+ * The client writes the whole vector into the text of an error that it makes before each search, in case it needs one:
+ * that takes longer than all that is done here, so the list is short as a text. (weaviate-client 3, Serialize.vectors)
+ */
+function unwritten(vector: Given<Float32Array>): number[] {
+  return later(vector, (numbers) => Object.defineProperty(toNumbers(numbers), "toString", { value: () => `a vector of ${numbers.length} numbers` }));
 }
 
 /** The client has no method for it, and the server sorts by this name. */
