@@ -1,3 +1,4 @@
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { createApp } from "./state/app.js";
 import { AppContext } from "./view/context.js";
@@ -11,8 +12,12 @@ import "./style/views.css";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no place for the app");
+const app = createApp();
+effect(() => {
+  root.hidden = !app.shown.value;
+});
 render(
-  <AppContext.Provider value={createApp()}>
+  <AppContext.Provider value={app}>
     <Page />
   </AppContext.Provider>,
   root,
