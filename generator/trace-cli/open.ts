@@ -2,11 +2,11 @@
  * Traces as the commands use them, in a data directory or a database. A directory is opened for reading beside a running
  * service, for writing only without one; a database can be read and written beside any number of services.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { readInstance } from "../../runtime/trace/service.js";
 import { settingsOf } from "../../runtime/serve/trace.js";
 import { createRedactor, type Detector, type Redactor } from "../../runtime/trace/ingest/redact.js";
-import { environmentSettings, flagOf, PREFIX, resolveSettings, SettingError, type SettingName, type Settings } from "../../runtime/trace/settings.js";
+import { defaultDirectory, environmentSettings, flagOf, NO_DATA_DIRECTORY, PREFIX, resolveSettings, SettingError, type SettingName, type Settings } from "../../runtime/trace/settings.js";
 import type { components } from "../../runtime/trace/api.types.gen.js";
 import type { Incoming, Run, RunExtended } from "../../runtime/trace/model.js";
 import type { DatabaseOptions } from "../../runtime/trace/store/postgres/driver.js";
@@ -54,7 +54,7 @@ export function redactorFor(invocation: Pick<Invocation, "options">, io: Pick<Io
 }
 
 /** What `--store`, `--store-url`, `--store-schema` and `--data-dir`, their variables, the settings file or defaults name. @throws UsageError for a store that can't be one */
-export async function placeFor(invocation: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback = "trace"): Promise<Place> {
+export async function placeFor(invocation: Pick<Invocation, "options">, io: Pick<Io, "env" | "cwd">, fallback?: string): Promise<Place> {
   const { options } = invocation;
   const { store, store_url, store_schema, db_filename, blob_subdir } = settingsFor(invocation, io, ["store", "store_url", "store_schema", "db_filename", "blob_subdir"]);
   if (store === "postgres") {
@@ -64,7 +64,8 @@ export async function placeFor(invocation: Pick<Invocation, "options">, io: Pick
   }
   const config = textOf(options["config"]) ?? textOf(io.env[`${PREFIX}CONFIG`]);
   const inFile = config === undefined ? undefined : textOf(settingsOf(resolve(io.cwd, config))["data_dir"]);
-  const directory = textOf(options["data-dir"]) ?? textOf(io.env[`${PREFIX}DATA_DIR`]) ?? inFile ?? join(io.env["HOME"] ?? io.cwd, ".toolsrv", fallback);
+  const directory = textOf(options["data-dir"]) ?? textOf(io.env[`${PREFIX}DATA_DIR`]) ?? inFile ?? defaultDirectory(fallback, io.env["HOME"]);
+  if (directory === null) throw new UsageError(NO_DATA_DIRECTORY);
   return { kind: "directory", layout: layoutOf(resolve(io.cwd, directory), db_filename, blob_subdir) };
 }
 

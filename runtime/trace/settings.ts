@@ -2,8 +2,8 @@
  * Every setting of the trace service as data: `--kebab-name`, TRACE_SERVICE_<NAME> and the key of a settings file are
  * one row. Flags win over the environment, the environment over the file.
  */
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { noStateFolder, stateFolder } from "../base/state-folder.js";
 import { DETECTOR_NAMES, type Detector, patternProblem } from "./ingest/redact.js";
 import { PRICES_AS_OF } from "./record/price-table.js";
 
@@ -120,7 +120,7 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   for (const { given, from } of places) {
     for (const name of Object.keys(given)) if (!(name in SETTINGS)) throw new SettingError(`${from(name)} is not a setting`);
   }
-  values["data_dir"] ??= join(homedir(), ".toolsrv", "trace");
+  values["data_dir"] ??= defaultDirectory();
   const settings = values as unknown as Settings;
   if (settings.enabled && settings.start_server && !OPEN_HOSTS.has(settings.host.toLowerCase()) && settings.auth_token === null) {
     throw new SettingError(`host ${settings.host} needs a token: set ${PREFIX}AUTH_TOKEN, or bind 127.0.0.1, localhost or ::1`);
@@ -134,6 +134,22 @@ export function resolveSettings(...places: readonly { readonly from: (name: stri
   }
   checkStore(settings);
   return settings;
+}
+
+const TRACES = "trace";
+
+/** A directory of the embedded store in the user's home, by default that of the service; `null` without a home. */
+export function defaultDirectory(name = TRACES, home?: string): string | null {
+  const folder = stateFolder(home);
+  return folder === null ? null : join(folder, name);
+}
+
+export const NO_DATA_DIRECTORY = noStateFolder("the traces", "--data-dir");
+
+/** @throws SettingError when none is given and the user has no home: a relative one would be another one in each working directory. */
+export function dataDirectory({ data_dir }: Pick<Settings, "data_dir">): string {
+  if (data_dir === null) throw new SettingError(NO_DATA_DIRECTORY);
+  return data_dir;
 }
 
 /** Without the text itself: it may hold a password. */

@@ -35,6 +35,17 @@ async function inDirectory(work: (directory: string, trace: (...words: string[])
   }
 }
 
+test("without a home folder a command asks for a data directory, and makes none where it runs", async () => {
+  const cwd = await temporaryDirectory();
+  for (const command of ["runs", "demo", "gc", "doctor"]) {
+    const io = memoryIo({ cwd, env: { HOME: "" } });
+    assert.equal(await run(["trace", command], io), 2, command);
+    assert.match(io.err(), /there is no place for the traces: HOME is empty or no absolute path; .* or name a folder with --data-dir/, command);
+  }
+  assert.deepEqual(await readdir(cwd), []);
+  await rm(cwd, { recursive: true });
+});
+
 test("every setting of the service is an option of serve", () => {
   const names = new Set(TRACE_OPTIONS.map((option) => option.name));
   for (const [name, row] of Object.entries(SETTINGS)) {

@@ -1,9 +1,11 @@
 /** Settings: flags, variables, files, and the rules of each. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { writeFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readTraceFlags, traceSettings } from "../../runtime/serve/trace.js";
 import { environmentSettings, resolveSettings, SETTINGS } from "../../runtime/trace/settings.js";
+import { openStore } from "../../runtime/trace/store/open.js";
 import { suite } from "../lib/suite.js";
 import { temporaryDirectory } from "./lib.js";
 
@@ -18,6 +20,24 @@ test("defaults are those of the specification", () => {
     ["127.0.0.1", 7842, true, 1, 50_000, 500, 50_000, null, null, 10_000, 10, 3600],
   );
   assert.match(settings.data_dir ?? "", /\.toolsrv.trace$/);
+});
+
+test("without a home folder the service asks for a data directory, and one that is given is used", async () => {
+  const home = process.env["HOME"];
+  const directory = await temporaryDirectory();
+  const open = (values: { readonly [name: string]: unknown }) => openStore(given(values), { log: () => undefined, onDeath: () => undefined });
+  try {
+    for (const empty of ["", "relative/home"]) {
+      process.env["HOME"] = empty;
+      await assert.rejects(open({}), { name: "SettingError", message: "there is no place for the traces: HOME is empty or no absolute path; set it to a folder that only this user can read, or name a folder with --data-dir" });
+    }
+    await (await open({ data_dir: directory })).close();
+    assert.ok(existsSync(join(directory, "traces.db")));
+  } finally {
+    if (home === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = home;
+    await rm(directory, { recursive: true });
+  }
 });
 
 test("flags win over variables, variables over the file", async () => {
