@@ -1,4 +1,4 @@
-/** The ways to send runs that docs/trace.md and the empty page show: the same texts, each but Python's run as it is written. */
+/** The ways to send runs that docs/trace.md and the empty page show: the same texts, each run as it is written; Python's by test/python/test_trace.py, where its packages are. */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -76,7 +76,7 @@ function run(name: string, program: string, language: "sh" | "js"): Promise<stri
 
 for (const { name, language, text } of WAYS) {
   const wanted = WANTED[name];
-  // Its packages are not npm's.
+  // Its packages are not npm's: make python runs it.
   if (language === "python" || wanted === undefined) continue;
   test(`the example for ${name} sends a run`, async () => {
     const before = new Set(await runIds());
@@ -106,7 +106,7 @@ const parsesPython = (): void => {
 if (noPython) test.skip("the example for Python is Python", "there is no python3");
 else test("the example for Python is Python", parsesPython);
 
-test("every other way is run by a test", () => assert.deepEqual(WAYS.map(({ name }) => name).filter((name) => WANTED[name] === undefined), ["Python"]));
+test("every way is run by a test: that in Python by make python, the others here", () => assert.deepEqual(WAYS.map(({ name }) => name).filter((name) => WANTED[name] === undefined), ["Python"]));
 
 test("docs/trace.md has every way as an example, word for word", () => {
   const page = readFileSync(repo("docs/trace.md"), "utf8");
