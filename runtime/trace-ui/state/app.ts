@@ -26,9 +26,9 @@ export interface App {
   readonly hasToken: ReadonlySignal<boolean>;
   /** Milliseconds since the epoch, every second. */
   readonly clock: Signal<number>;
-  /** What the page was opened for is drawn. Everything else is asked for then: it would only delay that. */
   /** The page may be seen. The list and a run wait a moment for their first answer, so that one frame is drawn and not two. */
   readonly shown: ReadonlySignal<boolean>;
+  /** What the page was opened for is drawn. Everything else is asked for then: it would only delay that. */
   readonly drawn: ReadonlySignal<boolean>;
   /** A view has its first answer, or knows that there is none. */
   answered(): void;
