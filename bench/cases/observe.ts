@@ -47,7 +47,7 @@ async function inProcess(places: ObservedPlaces): Promise<Row> {
   const program = observedBench(ALL, places);
   const io = { note: () => undefined, environment: {}, now: () => performance.now(), takeStdout: () => process.stdout };
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const observability = await createObservability({ projects: [{ name: "bench", program }], name: "bench", env: new Map(), log, logFormat: "text", logCalls: false, transport: "http", trace: null, audit: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now() });
+  const observability = await createObservability({ projects: [{ name: "bench", program }], name: "bench", reloads: false, env: new Map(), log, logFormat: "text", logCalls: false, transport: "http", trace: null, audit: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now() });
   const engine = createEngine(program, { env: new Map(), observing: observability.observe(program, "bench") });
   const caller = { requestId: "bench", principal: { id: "ada", claims: {}, headers: {} } };
   const rounds: number[] = [];

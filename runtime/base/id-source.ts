@@ -5,8 +5,6 @@ import { randomBytes } from "node:crypto";
 const BLOCK_BYTES = 2048;
 /** Digits of one id: one of four bits for the variant, fifteen as they are. */
 const RANDOM_DIGITS = 16;
-/** Three hex digits of each number below 4,096. */
-const THREE_DIGITS = Array.from({ length: 4096 }, (_, number) => number.toString(16).padStart(3, "0"));
 const VARIANTS = ["8", "9", "a", "b"];
 
 /** Makes UUIDs of version 7, ascending within a process. `now` is milliseconds since the epoch. */
@@ -17,6 +15,8 @@ export function createIdSource(now: () => number): () => string {
   let count = 0;
   // The same for all ids of a millisecond.
   let head = "";
+  // Of the counts so far: a table of all would cost each start milliseconds.
+  const counted: string[] = [];
   return () => {
     if (at === digits.length) {
       digits = randomBytes(BLOCK_BYTES).toString("hex");
@@ -28,15 +28,20 @@ export function createIdSource(now: () => number): () => string {
     if (current !== lastMs) head = headOf(current);
     lastMs = current;
     const variant = VARIANTS[digits.charCodeAt(at) & 3] ?? "8";
-    const id = `${head}${THREE_DIGITS[count] ?? ""}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + RANDOM_DIGITS)}`;
+    const id = `${head}${(counted[count] ??= threeDigits(count))}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + RANDOM_DIGITS)}`;
     at += RANDOM_DIGITS;
     return id;
   };
 }
 
+/** Three hex digits of a number below 4,096. */
+function threeDigits(number: number): string {
+  return number.toString(16).padStart(3, "0");
+}
+
 /** Time and version: `0199abcd-e000-7`. */
 function headOf(ms: number): string {
   const high = Math.floor(ms / 4096);
-  const digits = `${high.toString(16).padStart(9, "0")}${THREE_DIGITS[ms - high * 4096] ?? ""}`;
+  const digits = `${high.toString(16).padStart(9, "0")}${threeDigits(ms - high * 4096)}`;
   return `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
 }

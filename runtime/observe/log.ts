@@ -63,7 +63,7 @@ export function createLog({ format, level, write }: LogOptions): Log {
       writer(at, message, fields);
       return;
     }
-    loading ??= Promise.resolve();
+    loading ??= afterInput();
     const ts = new Date().toISOString();
     loading = loading.then(async () => {
       writer ??= await openWriter(format, level, writeNow);
@@ -86,6 +86,12 @@ export function createLog({ format, level, write }: LogOptions): Log {
       await loading;
     },
   };
+}
+
+/** After the next round of input: a client's first message is not to wait for what writes a warning about the catalog. */
+function afterInput(): Promise<void> {
+  // The first one may come before the event loop looks for input.
+  return new Promise((resolve) => void setImmediate(() => setImmediate(resolve)));
 }
 
 async function openWriter(format: LogFormat, level: LogLevel, write: (text: string) => void): Promise<Writer> {

@@ -115,7 +115,7 @@ export async function serveWith(projects: readonly Project[], options: ServeOpti
   const info = { name, title: TITLE, version: version() };
   const learned = new LearnedSecrets();
   const observability = await createObservability({
-    projects, name, env, log, logFormat: options.logFormat, logCalls: true, transport: options.http === null ? "stdio" : "http", trace: options.trace, audit: options.audit, learned, io, wallNow: () => Date.now(),
+    projects, name, reloads: source !== undefined, env, log, logFormat: options.logFormat, logCalls: true, transport: options.http === null ? "stdio" : "http", trace: options.trace, audit: options.audit, learned, io, wallNow: () => Date.now(),
   });
   const limits = createLimitStores({ now: io.now, changed: (state, cause) => reportLimitStore(state, () => scrubbed(cause, projects, env), log) });
   const start: Start = ({ name: project, program: served }) => {

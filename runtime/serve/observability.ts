@@ -17,10 +17,10 @@ import type { AuditFlags } from "../observe/audit/settings.js";
 import type { AuditStream } from "../observe/audit/stream.js";
 import { createScrub, LearnedSecrets } from "../observe/credentials.js";
 import { createLog, type Log, type LogFormat } from "../observe/log.js";
-import { createMetrics, type Metrics } from "../observe/metrics.js";
+import type { Metrics } from "../observe/metrics.js";
 import type { SpanRecorder } from "../observe/spans/recorder.js";
 import { processIo, type ServeIo, sharedStdout } from "./io.js";
-import { createSpanSource } from "./span-source.js";
+import type { SpanSource } from "./span-source.js";
 
 /** One kind of record, for all programs of a server. */
 export interface ObserverSource {
@@ -53,6 +53,8 @@ export interface ObservabilityOptions {
   readonly projects: readonly Project[];
   /** Name of the server, as clients know it. */
   readonly name: string;
+  /** The programs may be replaced while the server runs, by some that ask for other records. */
+  readonly reloads: boolean;
   /** Values for the references that the programs left open. */
   readonly env: ReadonlyMap<string, string>;
   readonly log: Log;
@@ -77,7 +79,7 @@ export async function createObservability(options: ObservabilityOptions): Promis
   const { log, wallNow } = options;
   const audit = await auditSource(options);
   const metrics = await metricsOf(options);
-  const spans = await createSpanSource(options);
+  const spans = await spanSource(options);
   const sources = [audit, ...(await traceSource(options)), ...(metrics === null ? [] : [metricsSource(metrics)])];
   return {
     auditDropped: audit.dropped,
@@ -105,10 +107,24 @@ function callLog(program: Program, { log, logFormat, logCalls, env, learned }: O
   return [createCallLog({ log, format: logFormat, scrub, ...(spanOf === undefined ? {} : { traceOf: (call) => spanOf(call) ?? call.trace }) })];
 }
 
+/** What makes spans is large, and most printed servers make none. */
+async function spanSource(options: ObservabilityOptions): Promise<SpanSource> {
+  const wanted = ({ settings }: Program): boolean => settings.observability?.["tracing"] !== undefined;
+  if (options.reloads || options.projects.some(({ program }) => wanted(program))) return (await import("./span-source.js")).createSpanSource(options);
+  return {
+    record(program) {
+      if (wanted(program)) throw new Error("a program that asks for spans came to a server whose programs do not change");
+      return null;
+    },
+    prepare: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
 async function metricsOf({ projects, transport, log }: ObservabilityOptions): Promise<Metrics | null> {
   const [wanting] = projects.filter(({ program }) => wantsMetrics(program));
   if (wanting === undefined) return null;
-  if (transport === "http") return createMetrics();
+  if (transport === "http") return (await import("../observe/metrics.js")).createMetrics();
   if (transport === "stdio") log.warn(`${wanting.program.catalog.file} asks for metrics (observability.metrics), and on stdio nothing can read them: serve it with --http`);
   return null;
 }
@@ -191,7 +207,7 @@ async function traceSource({ trace: option, projects, name, log, logFormat, io }
 export async function observeLibrary(program: Program, env: ReadonlyMap<string, string>, name: string): Promise<Observability> {
   const io = processIo(new AbortController().signal);
   return createObservability({
-    projects: [{ name, program }], name, env, log: createLog({ format: "text", level: "warn", write: io.note }), logFormat: "text", logCalls: false,
+    projects: [{ name, program }], name, reloads: false, env, log: createLog({ format: "text", level: "warn", write: io.note }), logFormat: "text", logCalls: false,
     transport: null, trace: null, audit: null, learned: new LearnedSecrets(), io, wallNow: () => Date.now(),
   });
 }

@@ -30,7 +30,7 @@ Module._load = function (request, parent, isMain) {
 const COMPILER = ["yaml", "handlebars", "ts-morph", "typescript", "sade", "esbuild", "json-schema-to-typescript", "openapi-typescript"];
 const UNUSED = ["@qdrant", "chromadb", "@pinecone-database", "weaviate-client", "@zilliz", "pg", "ioredis", "redis", "jose", "prom-client"];
 
-test("a server on stdio loads no compiler, no transport it does not use, and no store that its catalog does not name", async () => {
+test("a server on stdio loads no compiler, no transport it does not use, and no store or record that its catalog does not name", async () => {
   const server = start(repo("out/server.js"), [], { nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(RECORDER)}`] });
   try {
     const lines = new Lines(server);
@@ -51,6 +51,7 @@ test("a server on stdio loads no compiler, no transport it does not use, and no 
   assert.deepEqual(named("uws"), []);
   assert.deepEqual(named("/dist/generator/"), []);
   assert.deepEqual(named("/dist/runtime/trace/"), []);
+  assert.deepEqual([...named("/dist/runtime/observe/spans/"), ...named("/dist/runtime/observe/metrics.js")], [], "the catalog asks for neither");
   assert.deepEqual(loaded.filter((module) => /\/runtime\/adapters\/(?!sqlite\/)\w+\/index\./.test(module)), []);
 }, { timeoutMs: 30_000 });
 

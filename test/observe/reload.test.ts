@@ -50,7 +50,7 @@ async function watched(first: Observed, body: (server: Watched) => Promise<void>
   const log = createLog({ format: "json", level: "error", write: () => undefined });
   const program = edit(first);
   const observability = await createObservability({
-    projects: projects(program), name: "shop", env: new Map(), log, logFormat: "json", logCalls: false, transport: "stdio", trace: null, audit: null, learned: new LearnedSecrets(),
+    projects: projects(program), name: "shop", reloads: true, env: new Map(), log, logFormat: "json", logCalls: false, transport: "stdio", trace: null, audit: null, learned: new LearnedSecrets(),
     io: { note: () => undefined, environment: {}, now: () => performance.now(), takeStdout: () => process.stdout }, wallNow: () => Date.now(),
   });
   let current = program;

@@ -65,7 +65,7 @@ test("a server has no application in its process whose context could keep a call
   const receiver = await collector(ok);
   const log = createLog({ format: "json", level: "error", write: () => undefined });
   const observability = await createObservability({
-    projects: [{ name: "shop", program: programTo(receiver) }], name: "shop", env: new Map(), log, logFormat: "json", logCalls: false, transport: "http", trace: null, audit: null, learned: new LearnedSecrets(),
+    projects: [{ name: "shop", program: programTo(receiver) }], name: "shop", reloads: false, env: new Map(), log, logFormat: "json", logCalls: false, transport: "http", trace: null, audit: null, learned: new LearnedSecrets(),
     io: { note: () => undefined, environment: {}, now: () => performance.now(), takeStdout: () => process.stdout }, wallNow: () => Date.now(),
   });
   assert.deepEqual(await recorded(receiver, observability, (call) => suppressed(() => call("echo", "recorded"))), ["recorded"]);

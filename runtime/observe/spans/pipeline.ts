@@ -4,7 +4,7 @@
  */
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../log.js";
-import { type ExporterParts, type ExportResult, loadExporter, type SpanExporter } from "./exporters.js";
+import type { ExporterParts, ExportResult, SpanExporter } from "./exporters.js";
 import { placeInQueue } from "./origin.js";
 import type { SpanSink } from "./recorder.js";
 import type { Span } from "./span.js";
@@ -49,7 +49,7 @@ export class SpanPipeline implements SpanSink {
 
   /** Loads the packages. Comes before the first span. @throws PackageError */
   async start(): Promise<void> {
-    const { exporter, origin, isSuppressed, BatchSpanProcessor } = await loadExporter(this.options);
+    const { exporter, origin, isSuppressed, BatchSpanProcessor } = await (await import("./exporters.js")).loadExporter(this.options);
     // The queue of the processor is never full: the bound is ours, so that what is dropped is counted.
     const processor = new BatchSpanProcessor(this.counting(exporter), { maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY_MS });
     this.loaded = { processor, exporter, place: placeInQueue(origin), isSuppressed };
