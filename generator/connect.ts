@@ -54,7 +54,7 @@ export interface Connection {
   /**
    * Runs a tool. `null` arguments count as absent.
    * @throws ToolError as an MCP client would receive it; RangeError for a name that is no tool; TypeError for options
-   *   that cannot be understood.
+   *   that cannot be understood, and for arguments in a Map or another class.
    */
   call(name: string, args?: Arguments, options?: CallOptions): Promise<Envelope>;
   /** As tools/list would send them, meta tools left out: those that this caller may call, or without one all that are not denied. */
@@ -185,11 +185,26 @@ async function observabilityOf(program: Program, env: Read["env"]): Promise<Obse
 
 const NO_OPTIONS: CallOptions = {};
 
-/** Models write null for what they do not give; whatever is no object is left to the validator. */
+/**
+ * Models write null for what they do not give; whatever is no object is left to the validator.
+ * @throws TypeError for a Map, a Date or another class, whose members would be read as no arguments at all
+ */
 function withoutNulls(args: Arguments | undefined): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args ?? {};
+  if (!isPlainObject(args)) throw new TypeError(`arguments are a plain object of values by name, not ${nameOfClass(args)}`);
   for (const name in args) {
     if (args[name] === null || args[name] === undefined) return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
   }
   return args;
+}
+
+/** Also of another realm, such as a test runner's: its prototype is the last of its chain. */
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || (Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === "[object Object]" && Object.hasOwn(prototype as object, "hasOwnProperty"));
+}
+
+function nameOfClass(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === "string" && name !== "" && name !== "Object" ? `an instance of ${name}` : "an object that inherits from another";
 }

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
 import { EXIT } from "../../generator/cli/exit.js";
 import { run } from "../../generator/cli/main.js";
-import { CatalogError, compile, connect, isToolError, type CallOptions, type CatalogOptions, type CatalogSource, type Connection } from "../../generator/index.js";
+import { type Arguments, CatalogError, compile, connect, isToolError, type CallOptions, type CatalogOptions, type CatalogSource, type Connection } from "../../generator/index.js";
 import { memoryIo } from "../lib/io.js";
 import { suite } from "../lib/suite.js";
 
@@ -72,6 +73,23 @@ test("null and undefined arguments are absent", () =>
       const { count } = await connection.call("search_notes", { query: "apples", colour: null, limit: undefined });
       assert.equal(count, 2);
       assert.equal((await connection.call("count_notes")).count, 3);
+    });
+  }));
+
+test("arguments in a Map, a list or a class are refused, and never read as none", () =>
+  inProject(async (folder) => {
+    class Args {
+      readonly query = "apples";
+    }
+    await using(join(folder, "tools.yaml"), {}, async (connection) => {
+      const call = (args: unknown): Promise<unknown> => connection.call("count_notes", args as Arguments);
+      for (const [args, name] of [[new Map([["query", "apples"]]), "an instance of Map"], [new Args(), "an instance of Args"], [new Date(0), "an instance of Date"], [Object.create({ query: "apples" }), "an object that inherits from another"]] as const) {
+        await assert.rejects(call(args), { name: "TypeError", message: `arguments are a plain object of values by name, not ${name}` });
+      }
+      await assert.rejects(call([]), { name: "ToolError" });
+      await assert.rejects(call("apples"), { name: "ToolError" });
+      assert.equal(((await call(Object.create(null))) as { count: number }).count, 3);
+      assert.equal(((await call(runInNewContext("({})"))) as { count: number }).count, 3);
     });
   }));
 
@@ -194,6 +212,17 @@ test("a catalog that breaks its enterprise profile is neither served nor connect
     }
     const kept = { ...CATALOG, profiles: { enterprise: {} }, tools: [search] };
     await using(kept, { base: folder }, async (connection) => assert.equal(connection.tools().length, 1));
+  }));
+
+test("under the enterprise profile a built-in tool does not return what another tool redacts", () =>
+  inProject(async (folder) => {
+    const [search] = CATALOG.tools;
+    const connections = { store: { ...CATALOG.connections.store, builtin_tools: { get_by_id: true } } };
+    const redacting = { ...CATALOG, connections, tools: [{ ...search, output: { redact: [{ path: "colour", mode: "hash" }] } }] };
+    const { diagnostics } = await compile(redacting, { base: folder });
+    assert.deepEqual(diagnostics.flatMap(({ code, severity }) => (code === "TS0231" ? [severity] : [])), ["warning"]);
+    const strict = { ...redacting, profiles: { enterprise: { security: { hardening: { require_tenancy: false } } } } };
+    await assert.rejects(compile(strict, { base: folder }), /TS0231: get_store_by_id returns 'colour' as it is, which the tool 'search_notes' redacts/);
   }));
 
 test.run();

@@ -7,7 +7,7 @@ import { nearestName } from "../../../runtime/base/nearest.js";
 import { compilePattern } from "../../../runtime/base/pattern.js";
 import { show, type Reporter } from "../../diagnostics.js";
 import { parseExpression } from "../../expression.js";
-import type { Path, ResolvedStep, ResolvedTool } from "../../ir.js";
+import type { Path, ResolvedStep, ResolvedTarget, ResolvedTool } from "../../ir.js";
 import { directoriesOf, leavesOf, outputsOf, type Rule, type Subject } from "../rule.js";
 
 /** Patterns were written for another dialect, so each is tried here rather than at the first call. */
@@ -60,6 +60,43 @@ export const misspelt: Rule = ({ catalog, enterprise }, reporter) => {
     }
   }
 };
+
+/**
+ * A built-in reads the same records as the tools that somebody wrote, and nobody wrote what it returns: a rule of one of
+ * them is easily taken to be in force everywhere.
+ */
+export const builtins: Rule = ({ catalog, enterprise }, reporter) => {
+  const written = catalog.tools.filter(({ origin, output }) => origin === "user" && output.redact.length > 0);
+  for (const builtin of catalog.tools) {
+    const { target } = builtin;
+    if (builtin.origin === "user" || target === null || (builtin.kind !== "search" && builtin.kind !== "lookup")) continue;
+    const reported = new Set<string>();
+    for (const tool of written.filter((one) => targetsOf(one).some((other) => readsAlso(target, other)))) {
+      for (const { path } of tool.output.redact) {
+        if (reported.has(path) || !returnsPlain(builtin, path)) continue;
+        reported.add(path);
+        reporter.report("TS0231", { builtin: builtin.name, path, tool: tool.name, connection: target.connection }, { path: builtin.at, on: "key" }, { tool: builtin.name, severity: enterprise ? "error" : "warning" });
+      }
+    }
+  }
+};
+
+/** What a tool reads; a pipeline does so in a step. */
+function targetsOf({ target, steps }: ResolvedTool): readonly ResolvedTarget[] {
+  return [...(target === null ? [] : [target]), ...steps.flatMap((step) => (step.kind === "retrieve" ? [step.target] : []))];
+}
+
+/** Whether a built-in can read the records of another tool's target. */
+function readsAlso({ connection, collection }: ResolvedTarget, other: ResolvedTarget): boolean {
+  if (connection !== other.connection) return false;
+  if (typeof other.collection !== "string" || typeof collection === "string") return collection === other.collection;
+  return collection.allowed === null || collection.allowed.includes(other.collection);
+}
+
+/** Whether a tool returns the value at `path`, or a part of it, without a rule for it. */
+function returnsPlain({ output: { fields, redact } }: ResolvedTool, path: string): boolean {
+  return (fields === null || fields.some((field) => overlap(path, field))) && !redact.some((rule) => path === rule.path || path.startsWith(`${rule.path}.`));
+}
 
 /** A way by which a caller can learn the values of a field. */
 interface Leak {
