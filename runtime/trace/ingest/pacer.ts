@@ -9,7 +9,7 @@ interface Paced {
 /** Requests of less than this part of a batch are answered at once. */
 const SMALL = 0.1;
 /** Work of the store that may wait without answers being held back. */
-const AHEAD_MS = 30;
+const AHEAD_MS = 15;
 /** No answer is held back longer. */
 const MAX_PACE_MS = 1000;
 

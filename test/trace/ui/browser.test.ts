@@ -111,6 +111,25 @@ test("a step that is stored between the answers that open a run and its feed is 
   await finish(watched);
 }));
 
+test("a page whose first answer is late is seen without it", () => withPages({}, async (trace) => {
+  await trace.ingest([{ run_id: "r", event_type: "chain_start", agent_name: "worker" }]);
+  const watched = await openPage(`${trace.url}/ui/#/settings`);
+  const { page } = watched;
+  let answer = (): void => undefined;
+  const seen = new Promise<void>((resolve) => (answer = resolve));
+  await page.route(/\/api\/runs\?/, async (route) => {
+    await seen;
+    await route.continue();
+  });
+  await page.goto("about:blank");
+  await page.goto(`${trace.url}/ui/`);
+  await page.locator("#search").waitFor();
+  assert.equal(await page.locator(".run-row").count(), 0);
+  answer();
+  await page.locator(".run-row").waitFor();
+  await finish(watched);
+}));
+
 test("filters are the service's own, live in the address and survive a reload", () => withPages({}, async (trace) => {
   await trace.ingest([...failedRun("r1"), ...Array.from({ length: 150 }, (_, index) => [
     { run_id: `ok-${index}`, event_type: "chain_start", timestamp: at(10_000 + index), agent_name: `job_${index}`, tags: [index % 2 === 0 ? "even" : "odd"] },

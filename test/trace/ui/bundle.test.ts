@@ -44,6 +44,13 @@ test("styles load nothing, fonts included", () => {
   for (const file of files(".css")) assert.doesNotMatch(readFileSync(join(PAGES, file), "utf8"), /url\(|@import|@font-face/);
 });
 
+test("the scripts of the first view ask to be compiled while they are read, and no other does", () => {
+  const html = readFileSync(join(PAGES, "index.html"), "utf8");
+  const hinted = files(".js").filter((file) => /^\/\/# allFunctionsCalledOnLoad$/m.test(readFileSync(join(PAGES, file), "utf8").slice(0, 5_000)));
+  assert.deepEqual(hinted, files(".js").filter((file) => file.startsWith("assets/") && html.includes(`./${file}`)));
+  assert.equal(hinted.length, 2);
+});
+
 test("nothing in the bundle evaluates text", () => {
   for (const file of files(".js")) assert.doesNotMatch(readFileSync(join(PAGES, file), "utf8"), /\beval\(|new Function\(|dangerouslySetInnerHTML:|document\.write/);
 });
