@@ -6,6 +6,7 @@ import type { HttpHead } from "../transport/types.js";
 import { ApiKeysError, readApiKeys, readApiKeysAgain, type ApiKey, type ApiKeys } from "./api-keys-file.js";
 import type { Authentication } from "./authenticate.js";
 import { digestText } from "./digest.js";
+import { DigestCache } from "./digest-cache.js";
 import { bearerChallenge, resourceMetadataRoutes } from "./resource-metadata.js";
 import type { ApiKeyOptions, AuthParts, AuthService } from "./service.js";
 
@@ -20,6 +21,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   const salt = randomBytes(9).toString("base64url");
   const prefix = scheme === "none" ? "" : `${scheme} `;
   const digest = (sent: string): string => digestText(salt + sent);
+  const digests = new DigestCache(digest);
   const tabled = (keys: readonly ApiKey[]): KeyTable => new Map(keys.map(({ key, principal }) => [digest(prefix + key), principal]));
   let table = tabled(readAtStart(keysFile, log));
   const missing = bearerChallenge(publicUrl, "missing", "an API key is required", "no key");
@@ -29,7 +31,7 @@ export async function createApiKeyAuth(options: ApiKeyOptions, { log }: AuthPart
   const authenticate = (head: HttpHead): Authentication => {
     const sent = head.header(header);
     if (sent === "") return missing;
-    const known = table.get(digest(sent));
+    const known = table.get(digests.of(sent));
     if (known !== undefined) return known;
     // No key has a comma: this is the list of several headers.
     if (sent.includes(",")) return repeated;

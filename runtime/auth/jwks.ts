@@ -44,9 +44,8 @@ export class Jwks {
   constructor(private readonly options: JwksOptions) {}
 
   /** The keys, if they are not too old; starts a fetch in the background when they soon will be. */
-  use(): IssuerKeys | null {
+  use(now = this.options.now()): IssuerKeys | null {
     const { keys } = this;
-    const now = this.options.now();
     if (keys === null || !isWithin(now, keys.valid)) return null;
     if (now >= keys.valid.from + REFRESH_AFTER_MS) void this.renew();
     return keys;

@@ -3,10 +3,10 @@
  * its digest for as long as it and the keys are valid, and then costs one hash.
  */
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
-import type { HttpHead } from "../transport/types.js";
 import type { Authentication, Challenge } from "./authenticate.js";
 import { principalFrom } from "./claims.js";
 import { digestText } from "./digest.js";
+import { DigestCache } from "./digest-cache.js";
 import { Jwks, type IssuerKeys } from "./jwks.js";
 import { bearerChallenge, resourceMetadataRoutes, type RefusalKind } from "./resource-metadata.js";
 import type { AuthParts, AuthService, JwtOptions } from "./service.js";
@@ -22,6 +22,7 @@ const MAX_KEYS_TRIED = 4;
 export async function createJwtAuth(options: JwtOptions, { log, now }: AuthParts): Promise<AuthService> {
   const { publicUrl } = options;
   const cache = new TokenCache();
+  const digests = new DigestCache(digestText);
   const jwks = new Jwks({
     url: options.jwksUrl, now,
     // A key may have been withdrawn: every token is verified again.
@@ -34,13 +35,18 @@ export async function createJwtAuth(options: JwtOptions, { log, now }: AuthParts
     authenticator: {
       headers: ["authorization"],
       authenticate(head) {
-        const token = bearerToken(head);
-        if (token === "missing" || token === "repeated" || token === "too long") return refusals[token];
-        const digest = digestText(token);
+        const sent = head.header("authorization");
+        if (sent === "") return refusals.missing;
+        const digest = digests.of(sent);
         // Asked on every request, so that the keys are renewed in time.
-        const keys = jwks.use();
-        const known = keys === null ? null : cache.get(digest, now());
-        return known ?? authenticate(verifier, token, digest, keys, refusals);
+        const time = now();
+        const keys = jwks.use(time);
+        // The whole header was accepted before: what it must be is asked only of one that is new.
+        const known = keys === null ? null : cache.get(digest, time);
+        if (known !== null) return known;
+        const token = bearerToken(sent);
+        if (token === "missing" || token === "repeated" || token === "too long") return refusals[token];
+        return authenticate(verifier, token, digest, keys, refusals);
       },
     },
     routes: publicUrl === null ? [] : resourceMetadataRoutes(publicUrl, [options.issuer]),
@@ -61,8 +67,7 @@ interface Verifier {
 const SCHEME = "Bearer ";
 
 /** The token of a request: `Authorization: Bearer TOKEN`, once. A token in the query is none. Its characters are judged with the token. */
-function bearerToken(head: HttpHead): string {
-  const sent = head.header("authorization");
+function bearerToken(sent: string): string {
   // No token has a comma: this is the list of several headers.
   if (sent.includes(",")) return "repeated";
   if (!sent.startsWith(SCHEME) && sent.slice(0, SCHEME.length).toLowerCase() !== "bearer ") return "missing";
