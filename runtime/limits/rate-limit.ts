@@ -54,6 +54,8 @@ interface Rule {
 /** What a call of one tool touches. */
 interface ToolRules {
   readonly always: readonly Rule[];
+  /** Those and what a search by text touches; the same list where that is nothing more. */
+  readonly byText: readonly Rule[];
   readonly query: QueryPlan | undefined;
   /** The query text of a call that gives none. */
   readonly defaultText: unknown;
@@ -69,24 +71,23 @@ export function createRateLimit({ plan, program: { plans, tools: definitions }, 
   const embeds = minuteRules(plan, "embed_requests_per_minute", "searches by text");
   const expansions = minuteRules(plan, "llm_requests_per_minute", "query expansions");
   const own = new Map(Object.entries(plan.per_tool).map(([tool, text]) => [tool, toolRules(tool, text)]));
-  const other: ToolRules = { always: requests, query: undefined, defaultText: undefined };
+  const other: ToolRules = { always: requests, byText: requests, query: undefined, defaultText: undefined };
   const tools = new Map([...new Set([...Object.keys(plans), ...own.keys()])].map((tool): [string, ToolRules] => {
     const query = Object.hasOwn(plans, tool) ? queryOf(plans[tool]) : undefined;
     const schema = definitions.find((definition) => definition.name === tool)?.inputSchema;
-    return [tool, { always: [...requests, ...(own.get(tool) ?? [])], query, defaultText: query === undefined ? undefined : defaultOf(schema, query.arg) }];
+    const ofTool = own.get(tool) ?? NO_RULES;
+    const ofText = query === undefined ? NO_RULES : query.expand === undefined ? embeds : [...embeds, ...expansions];
+    const always = joined(requests, ofTool);
+    return [tool, { always, byText: joined(always, ofText), query, defaultText: query === undefined ? undefined : defaultOf(schema, query.arg) }];
   }));
-  const windowsOf = createWindows(`toolsrv:{${name}}:`);
+  const callerOf = createCallers(`toolsrv:{${name}}:`);
   const touched = ({ tool, via, args, principal }: LimitedCall): readonly Window[] => {
-    const { always, query, defaultText } = tools.get(tool) ?? other;
-    const windowOf = windowsOf(principal);
-    const windows = always.map(windowOf);
+    const { always, byText, query, defaultText } = tools.get(tool) ?? other;
+    const caller = callerOf(principal);
+    const windows = caller.windows(always !== byText && query !== undefined && hasText(args, query.arg, defaultText) ? byText : always);
     // run_tool is no second call, but it may have a limit of its own.
-    if (via !== null && via !== tool) for (const rule of own.get(via) ?? []) windows.push(windowOf(rule));
-    if (query !== undefined && hasText(args, query.arg, defaultText)) {
-      for (const rule of embeds) windows.push(windowOf(rule));
-      if (query.expand !== undefined) for (const rule of expansions) windows.push(windowOf(rule));
-    }
-    return windows;
+    const named = via === null || via === tool ? undefined : own.get(via);
+    return named === undefined ? windows : [...windows, ...caller.windows(named)];
   };
 
   return {
@@ -128,29 +129,55 @@ function refused({ window, retryAfterMs }: WindowRefusal): ToolError {
 /** Callers whose windows are kept; a text that is used again as a key costs a tenth of a new one. */
 const MAX_KEPT = 10_000;
 
-/** The windows of each caller, made on first use. */
-function createWindows(prefix: string): (principal: string | null) => (rule: Rule) => Window {
-  const kept = new Map<string | null, (rule: Rule) => Window>();
+/** The windows of one caller, made on first use. */
+class CallerWindows {
+  private readonly made = new Map<Rule, Window>();
+  /** By the list of their rules, of which a catalog has two for each tool with limits of its own and two for all others. */
+  private readonly lists = new Map<readonly Rule[], readonly Window[]>();
+
+  constructor(
+    private readonly prefix: string,
+    private readonly caller: string,
+  ) {}
+
+  /** The windows of some rules, in their order. */
+  windows(rules: readonly Rule[]): readonly Window[] {
+    const before = this.lists.get(rules);
+    if (before !== undefined) return before;
+    const windows = rules.map((rule) => this.windowOf(rule));
+    this.lists.set(rules, windows);
+    return windows;
+  }
+
+  private windowOf(rule: Rule): Window {
+    const before = this.made.get(rule);
+    if (before !== undefined) return before;
+    const { scope, id, limit, windowMs, what } = rule;
+    const overflow = `${this.prefix}${scope}:${id}`;
+    const window = { key: scope === "global" ? overflow : `${this.prefix}${id}:${this.caller}`, overflow, limit, windowMs, what };
+    this.made.set(rule, window);
+    return window;
+  }
+}
+
+function createCallers(prefix: string): (principal: string | null) => CallerWindows {
+  const kept = new Map<string | null, CallerWindows>();
   return (principal) => {
     const before = kept.get(principal);
     if (before !== undefined) return before;
-    const caller = principal === null ? "anonymous" : `of:${shortId(principal)}`;
-    const windows = new Map<Rule, Window>();
-    const windowOf = (rule: Rule): Window => {
-      let window = windows.get(rule);
-      if (window === undefined) {
-        const { scope, id, limit, windowMs, what } = rule;
-        const overflow = `${prefix}${scope}:${id}`;
-        window = { key: scope === "global" ? overflow : `${prefix}${id}:${caller}`, overflow, limit, windowMs, what };
-        windows.set(rule, window);
-      }
-      return window;
-    };
+    const caller = new CallerWindows(prefix, principal === null ? "anonymous" : `of:${shortId(principal)}`);
     // Nothing is counted here: what is dropped is made again.
     if (kept.size >= MAX_KEPT) kept.clear();
-    if (principal === null || principal.length <= MAX_ID) kept.set(principal, windowOf);
-    return windowOf;
+    if (principal === null || principal.length <= MAX_ID) kept.set(principal, caller);
+    return caller;
   };
+}
+
+const NO_RULES: readonly Rule[] = [];
+
+/** Both lists in one; the first itself where the second is empty, so that tools without rules of their own share theirs. */
+function joined(first: readonly Rule[], second: readonly Rule[]): readonly Rule[] {
+  return second.length === 0 ? first : [...first, ...second];
 }
 
 /** 0 and nothing are no limit. */

@@ -11,6 +11,8 @@ const MAX_SLOTS = 256;
 
 export class MemoryWindows implements WindowStore {
   private readonly counters = new Map<string, Counter>();
+  /** The counters of the call that is being counted; kept, so that a call needs no list of its own. */
+  private readonly touched: Counter[] = [];
   private sweeping: Iterator<[string, Counter]> = this.counters.entries();
 
   /** @param now monotonic milliseconds. */
@@ -21,16 +23,17 @@ export class MemoryWindows implements WindowStore {
 
   take(windows: readonly Window[]): WindowRefusal | null {
     const now = this.now();
-    const counters: Counter[] = [];
+    const { touched } = this;
     let refusal: WindowRefusal | null = null;
-    for (const window of windows) {
+    for (let place = 0; place < windows.length; place += 1) {
+      const window = windows[place] as Window;
       const counter = this.counterOf(window, now);
       const retryAfterMs = counter.wait(window, now);
       if (retryAfterMs > 0 && (refusal === null || retryAfterMs > refusal.retryAfterMs)) refusal = { window, retryAfterMs };
-      counters.push(counter);
+      touched[place] = counter;
     }
     if (refusal !== null) return refusal;
-    for (const [index, window] of windows.entries()) counters[index]?.add(window, now);
+    for (let place = 0; place < windows.length; place += 1) (touched[place] as Counter).add(windows[place] as Window, now);
     return null;
   }
 

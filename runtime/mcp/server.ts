@@ -83,6 +83,9 @@ export interface McpOptions {
 
 /** @throws ToolError tds_invalid for a tool whose schema asks for a header that cannot be. */
 export function createMcpServer({ engine, info, log, negotiate = false, embedded = false }: McpOptions): McpServer {
+  // The global and its origin are getters, which would be run for each id.
+  const clock = performance;
+  const { timeOrigin } = clock;
   const infoText = JSON.stringify(info);
   const withMetaTools = engine.metaTools && !META_TOOLS.some(({ name }) => engine.access.isDenied(name));
   const skills = createSkills({ engine, infoText });
@@ -95,7 +98,7 @@ export function createMcpServer({ engine, info, log, negotiate = false, embedded
     fixedResult: createFixedResults(),
     paramHeaders: createParamHeaders(engine.program),
     log,
-    newId: createIdSource(() => performance.timeOrigin + performance.now()),
+    newId: createIdSource(() => timeOrigin + clock.now()),
     infoText,
     initialize: oncePerVersion((version) =>
       JSON.stringify({ protocolVersion: version.name, capabilities: handshakeCapabilities, serverInfo: info, instructions: instructions(withMetaTools) }),
