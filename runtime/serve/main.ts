@@ -217,7 +217,8 @@ async function runHttp({ projects, start, routing, metrics, name, options, log, 
   const auth = await createAuth(authOptions, { log, now: () => Date.now() });
   const served = projects.map((project) => ({ name: project.name, mcp: start(project) }));
   try {
-    const { serveHttp } = await import("./mcp-http/server.js");
+    const [{ serveHttp }, { inlineMore }] = await Promise.all([import("./mcp-http/server.js"), import("./optimizer.js")]);
+    inlineMore();
     const server = await serveHttp(servedProjects(served, routing), { address, allowOrigins, liveEmbed, auth, publicUrl, metrics, log, now: io.now });
     for (const { mcp } of served) mcp.engine.program.extra?.onChange?.(() => server.toolsChanged());
     reloadOnHangup(auth, io, log);
