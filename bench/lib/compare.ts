@@ -123,7 +123,16 @@ class Turns {
 
   private signal(name: "SIGSTOP" | "SIGCONT"): void {
     process.kill(this.target.pid, name);
-    if (!this.ended) process.kill(this.load.pid, name);
+    if (!this.ended) signalLoad(this.load.pid, name);
+  }
+}
+
+/** A load that has just ended is not there any more, though nobody has heard of its end yet. */
+function signalLoad(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }
 
