@@ -151,6 +151,16 @@ test("two Authorization headers are 400, and a token in the query is none", () =
     assert.equal((await rawHttp(server.port, rawPost(`/mcp?access_token=${token}`, "{}"))).status, 401);
   }));
 
+test("a token that was accepted is judged anew under another scheme, beside another token and with anything added", () =>
+  serving(async ({ server, issuer }) => {
+    const token = await issuer.token();
+    const others = [[`Basic ${token}`, 401], [token, 401], [`Bearer ${token}, Bearer ${token}`, 400], [`Bearer ${token}x`, 401], [`Bearer x${token}`, 401], [`bearer ${token}`, 200]] as const;
+    for (const [authorization, expected] of others) {
+      assert.equal((await server.ask("ping", {}, { authorization: `Bearer ${token}` })).status, 200);
+      assert.equal((await server.ask("ping", {}, { authorization })).status, expected, authorization.slice(0, 10));
+    }
+  }));
+
 test("a claim of 1 MB is refused by its header block, and one that fits the block is taken whole", () =>
   serving(async ({ server, issuer, status }) => {
     const big = await issuer.token({ groups: Array.from({ length: 20_000 }, (_, index) => `group-with-a-long-name-${index}`) });
