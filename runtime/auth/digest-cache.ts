@@ -2,16 +2,16 @@
  * Digests of credentials that were presented lately, without the credentials. SHA-256 leads through some fifty functions
  * of Node and OpenSSL, which no processor has in its cache when the next request comes: it costs a call ten times the
  * hash itself. So a text is found again by a fingerprint: four sums of its characters, each character multiplied with a
- * number of its place, random and secret (multilinear hashing). Another text has the sums of a given one with a
- * probability of 2^-24 for each sum, 2^-96 in all, whatever the text is, as long as the numbers are not known; they never
- * leave this file, and no sum does. The time depends on the length of a text alone.
+ * random, secret factor of its place (multilinear hashing). Two texts agree in a sum with a probability of at most
+ * 2^-24, in all four with 2^-96, as long as the factors are not known; they never leave this file,
+ * and no sum does. The time depends on the length of a text alone.
  */
 import { randomFillSync } from "node:crypto";
 
 const SLOTS = 256;
 /** Sums of a fingerprint. */
 const SUMS = 4;
-/** Longer texts are hashed each time; the numbers for this many take 64 KB. */
+/** Longer texts are hashed each time. */
 const MAX_CHARS = 4096;
 /** The bound of a sum holds for characters of eight bits; no credential has others. */
 const MAX_CHAR = 0xff;
@@ -19,7 +19,7 @@ const MAX_CHAR = 0xff;
 const SLOT_SHIFT = 24;
 
 export class DigestCache {
-  private readonly factors = randomFillSync(new Int32Array(SUMS * (MAX_CHARS + 1)));
+  private readonly factors = randomFillSync(new Int32Array(MAX_CHARS + SUMS));
   private readonly fingerprints = new Int32Array(SUMS * SLOTS);
   private readonly digests: (string | null)[] = Array.from({ length: SLOTS }, () => null);
 
@@ -31,19 +31,29 @@ export class DigestCache {
     const { length } = text;
     if (length > MAX_CHARS) return this.digest(text);
     const { factors } = this;
+    // Each sum begins one factor further, so one list does for all: at the last character in which two texts differ,
+    // each sum has a factor that those before it do not have there or earlier.
+    let first = factors[0] as number;
+    let second = factors[1] as number;
+    let third = factors[2] as number;
+    let fourth = factors[3] as number;
     // The length counts as a character: texts of different lengths differ in it.
-    let a = Math.imul(factors[0] as number, length);
-    let b = Math.imul(factors[1] as number, length);
-    let c = Math.imul(factors[2] as number, length);
-    let d = Math.imul(factors[3] as number, length);
+    let a = Math.imul(first, length);
+    let b = Math.imul(second, length);
+    let c = Math.imul(third, length);
+    let d = Math.imul(fourth, length);
     let widest = 0;
-    for (let at = 0, factor = SUMS; at < length; at += 1, factor += SUMS) {
+    for (let at = 0; at < length; at += 1) {
       const char = text.charCodeAt(at);
       widest |= char;
-      a = (a + Math.imul(factors[factor] as number, char)) | 0;
-      b = (b + Math.imul(factors[factor + 1] as number, char)) | 0;
-      c = (c + Math.imul(factors[factor + 2] as number, char)) | 0;
-      d = (d + Math.imul(factors[factor + 3] as number, char)) | 0;
+      first = second;
+      second = third;
+      third = fourth;
+      fourth = factors[at + SUMS] as number;
+      a = (a + Math.imul(first, char)) | 0;
+      b = (b + Math.imul(second, char)) | 0;
+      c = (c + Math.imul(third, char)) | 0;
+      d = (d + Math.imul(fourth, char)) | 0;
     }
     return widest > MAX_CHAR ? this.digest(text) : this.find(text, a, b, c, d);
   }
