@@ -1,4 +1,3 @@
-import { effect } from "@preact/signals";
 import { render } from "preact";
 import { createApp } from "./state/app.js";
 import { AppContext } from "./view/context.js";
@@ -12,12 +11,8 @@ import "./style/views.css";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no place for the app");
-const app = createApp();
-effect(() => {
-  root.hidden = !app.shown.value;
-});
 render(
-  <AppContext.Provider value={app}>
+  <AppContext.Provider value={createApp()}>
     <Page />
   </AppContext.Provider>,
   root,

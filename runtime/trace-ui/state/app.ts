@@ -26,8 +26,6 @@ export interface App {
   readonly hasToken: ReadonlySignal<boolean>;
   /** Milliseconds since the epoch, every second. */
   readonly clock: Signal<number>;
-  /** The page may be seen. The list and a run wait a moment for their first answer, so that one frame is drawn and not two. */
-  readonly shown: ReadonlySignal<boolean>;
   /** What the page was opened for is drawn. Everything else is asked for then: it would only delay that. */
   readonly drawn: ReadonlySignal<boolean>;
   /** A view has its first answer, or knows that there is none. */
@@ -63,8 +61,6 @@ export interface App {
 const STATS_MS = 5000;
 /** A first answer that takes longer does not keep the rest of the page waiting. */
 const FIRST_ANSWER_MS = 2000;
-/** A first answer that takes longer is not waited for with the first frame. */
-const ONE_FRAME_MS = 100;
 /** The service pings after 15 s; three missed ones are a dead connection. */
 const SILENCE_MS = 45_000;
 
@@ -93,15 +89,12 @@ export function createApp(): App {
   const widths = signal({ list: readWidth("list"), inspector: readWidth("inspector") });
   const selection = signal<ReadonlySet<string> | null>(null);
   const drawn = signal(false);
-  const shown = signal(route.peek().view !== "runs");
   let hasAnswer = false;
   const answered = (): void => {
     if (hasAnswer) return;
     hasAnswer = true;
-    shown.value = true;
     void afterPaint().then(() => (drawn.value = true));
   };
-  setTimeout(() => (shown.value = true), ONE_FRAME_MS);
   setTimeout(answered, FIRST_ANSWER_MS);
 
   addEventListener("hashchange", () => (route.value = parseRoute(location.hash)));
@@ -207,7 +200,7 @@ export function createApp(): App {
   };
 
   return {
-    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, shown, drawn, answered, help, utc, widths, selection, marked: signal(null), now, watchRun,
+    api, route, list, search, run, feed, health, stats, theme, tokenWanted, clock, drawn, answered, help, utc, widths, selection, marked: signal(null), now, watchRun,
     hasToken: computed(() => token.value !== null),
     setFilters(changed) {
       go({ ...route.value, filters: { ...route.value.filters, ...changed } }, "replace");
