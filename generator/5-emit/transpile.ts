@@ -11,6 +11,15 @@ export function withScripts(paths: Iterable<string>): readonly string[] {
   return [...paths].flatMap((path) => (path.endsWith(".ts") ? [path, ...scriptPaths(path)] : [path]));
 }
 
+/** `transpile` in the background, for who has other work meanwhile. In an object, because a promise of a promise would be waited for. */
+export async function startTranspiling(files: ReadonlyMap<string, string>): Promise<{ readonly made: Promise<ReadonlyMap<string, string>> }> {
+  await import("esbuild");
+  const made = transpile(files);
+  // Nobody asks for the scripts of a build that is refused.
+  made.catch(() => undefined);
+  return { made };
+}
+
 /** JavaScript and source map of every `.ts` file given, by path. */
 export async function transpile(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
   const { transform } = await import("esbuild");

@@ -82,23 +82,24 @@ function selected(path: string, emission: Emission): boolean {
 /**
  * Brings the folder up to date and reports every file of the build, in its order, then the removed ones.
  * Writes nothing at all when nothing changed. A build that another one overtakes starts again from what that one left.
+ * @param scripts What `transpile` makes of the files, where that was started before.
  * @throws whatever the host throws, and an AbortError when interrupted; the folder is then as it was.
  */
-export async function writeToDisk(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly WrittenFile[] | Refusal> {
+export async function writeToDisk(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal, scripts: Promise<Texts> | null = null): Promise<readonly WrittenFile[] | Refusal> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const report = await writeOnce(host, out, files, emission, signal);
+    const report = await writeOnce(host, out, files, emission, signal, scripts);
     if (report !== "overtaken") return report;
   }
   return { refused: "busy", path: MANIFEST };
 }
 
-async function writeOnce(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal): Promise<readonly WrittenFile[] | Refusal | "overtaken"> {
+async function writeOnce(host: Host, out: string, files: Texts, emission: Emission, signal: AbortSignal, given: Promise<Texts> | null): Promise<readonly WrittenFile[] | Refusal | "overtaken"> {
   await recover(host, out);
   const present = await readPresent(host, out, files);
   const foreign = foreignFile(files, present);
   if (foreign !== null) return { refused: "foreign", path: foreign };
 
-  const scripts = emission === "ts" ? new Map<string, string>() : await transpile(files);
+  const scripts = emission === "ts" ? new Map<string, string>() : await (given ?? transpile(files));
   const wanted = withScripts(files.keys()).filter((path) => selected(path, emission));
   const made = wanted.map((path) => ({ path, text: files.get(path) ?? scripts.get(path) ?? "" }));
   const changed = new Map(made.filter(({ path, text }) => text !== present.texts.get(path)).map(({ path, text }) => [path, text]));

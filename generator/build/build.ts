@@ -10,6 +10,7 @@ import { judgeOutput } from "./judge-output.js";
 import { makePython } from "./python-output.js";
 import { digestsOf, openRecords, type Records } from "./records.js";
 import type { Skill } from "./skill-output.js";
+import type { Printed } from "./print-files.js";
 import { makeTwin } from "./twin-output.js";
 import type { Io } from "../cli/command.js";
 import { UsageError } from "../cli/command.js";
@@ -132,7 +133,7 @@ class Build {
     if (order.emit === "ir") return this.#printPlans(built);
     const out = await outputFolder(order, catalogs, io);
     const { printFiles } = await import("./print-files.js");
-    const { files, plans, unproven } = await printFiles(built, out, { trace: order.trace }, io.host);
+    const { files, scripts, plans, unproven } = await printFiles(built, out, { trace: order.trace, scripts: !order.check && order.emit !== "ts" }, io.host);
     if (unproven.length > 0) {
       await this.#reportUnproven(unproven, plans, built);
       return this.#end(EXIT.USAGE);
@@ -149,7 +150,7 @@ class Build {
     }
     if (twin !== null && order.typecheck) await typecheckFiles(twin.printed.files);
     const beside: Beside = { skill, python, twin };
-    return order.check ? this.#check(out, files, plans, beside) : this.#write(out, files, order.emit, built, records, beside);
+    return order.check ? this.#check(out, files, plans, beside) : this.#write(out, { files, scripts }, order.emit, built, records, beside);
   }
 
   async #makeSkill(out: string, [only]: readonly Built[]): Promise<Skill | null | "refused"> {
@@ -234,12 +235,12 @@ class Build {
     });
   }
 
-  async #write(out: string, files: ReadonlyMap<string, string>, emission: Emission, built: readonly Built[], records: Records | null, beside: Beside): Promise<number> {
+  async #write(out: string, { files, scripts }: Pick<Printed, "files" | "scripts">, emission: Emission, built: readonly Built[], records: Records | null, beside: Beside): Promise<number> {
     const { order, io } = this;
     const folders = await writeBeside(beside, emission, io);
     if ("refused" in folders) return this.#refuse(refusalText(folders, folders.shown, folders.flag));
     const { writeToDisk } = await import("../5-emit/write.js");
-    const written = await writeToDisk(io.host, out, files, emission, io.signal);
+    const written = await writeToDisk(io.host, out, files, emission, io.signal, scripts);
     if ("refused" in written) return this.#refuse(refusalText(written, order.out, "--out"));
     const tools = built.reduce((sum, { plans }) => sum + Object.keys(plans.tools).length, 0);
     if (beside.skill !== null) {

@@ -9,6 +9,8 @@ import { baseUrl, type Built } from "./order.js";
 /** What a build prints. */
 export interface Printed {
   readonly files: ReadonlyMap<string, string>;
+  /** JavaScript and source maps of the files, where the extent has them: made by another process while this one does the proof. */
+  readonly scripts: Promise<ReadonlyMap<string, string>> | null;
   /** The plans among them, each with its catalog. */
   readonly plans: readonly PrintedCatalog[];
   /** Empty where every guard was shown for the text that is printed. */
@@ -18,6 +20,7 @@ export interface Printed {
 /** What the files hold beside the catalogs. */
 export interface Extent {
   readonly trace: boolean;
+  readonly scripts?: boolean;
   /** The texts of made-up rows, one for each catalog: then the files are a twin. */
   readonly rows?: readonly string[];
 }
@@ -41,13 +44,14 @@ export async function printFiles(built: readonly Built[], out: string, extent: E
   }));
   const [only] = inputs;
   const files = inputs.length === 1 && only !== undefined ? emit({ ...only, ...trace }, render) : emitProjects({ projects: inputs, ...trace }, render);
+  const scripts = extent.scripts === true ? await (await import("../5-emit/transpile.js")).startTranspiling(files) : null;
   const { problemsOf } = await import("../proof/printed.js");
   const plans = built.map(({ shown, checked }) => {
     const name = projectName(shown);
     return { path: built.length === 1 ? "plans.ts" : `${folders.get(name) ?? name}/plans.ts`, catalogText: checked.parsed.file.text };
   });
   const unproven = problemsOf(plans, (path) => files.get(path) ?? null);
-  return { files, plans, unproven };
+  return { files, scripts: scripts?.made ?? null, plans, unproven };
 }
 
 async function traceInput(): Promise<TraceInput> {
