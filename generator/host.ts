@@ -3,7 +3,7 @@
  * another one.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, createReadStream, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, createReadStream, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
@@ -149,8 +149,8 @@ function openNew(path: string, mode: number | undefined): number | null {
     return openSync(path, "wx", mode);
   } catch (error) {
     if (isCode(error, "EEXIST")) return null;
-    // Where a file is in the way, making the folder says so.
-    if (!missing(error) || statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true) throw withPath(error, path);
+    // "/." is in folders only: where a file is in the way, making the folder says so.
+    if (!missing(error) || existsSync(`${dirname(path)}/.`)) throw withPath(error, path);
   }
   makeFolder(dirname(path));
   return openNew(path, mode);
