@@ -161,36 +161,42 @@ class Walker {
       this.break();
     }
     if (items === undefined) return value;
-    // A broken entry keeps its place, so that the paths of later entries stay true.
-    return value.map((item, index) => {
-      const kept = this.below(index, items, item);
-      return kept === BROKEN ? null : kept;
-    });
+    let changed: unknown[] | null = null;
+    for (const [index, item] of value.entries()) {
+      const usable = this.below(index, items, item);
+      if (Object.is(usable, item)) continue;
+      changed ??= [...value];
+      // A broken entry keeps its place, so that the paths of later entries stay true.
+      changed[index] = usable === BROKEN ? null : usable;
+    }
+    return changed ?? value;
   }
 
   private mapping(node: SchemaNode, value: { readonly [key: string]: unknown }): unknown {
     if (node.properties === undefined && node.additionalProperties === undefined) return value;
-    const { properties = {}, additionalProperties, required = [] } = node;
-    const kept: [string, unknown][] = [];
+    const { required = [] } = node;
     const blocked = this.conditions(node, value);
     this.countKeys(node, value);
+    // Most mappings stay as they are.
+    let changed: Map<string, unknown> | null = null;
     for (const [key, member] of Object.entries(value)) {
-      if (blocked.has(key)) continue;
-      const schema = Object.hasOwn(properties, key) ? properties[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
-      if (schema === undefined) {
-        if (additionalProperties !== true && reportUnknownKey(this.place, key, member, node)) this.broken.push(this.place.atKey(key).path);
-        kept.push([key, member]);
-        continue;
-      }
-      const usable = this.below(key, schema, member);
-      if (usable !== BROKEN) kept.push([key, usable]);
+      const usable = blocked?.has(key) === true ? BROKEN : this.member(node, key, member);
+      if (!Object.is(usable, member)) changed = (changed ?? new Map<string, unknown>()).set(key, usable);
     }
     for (const key of required) if (value[key] === undefined) this.missing(key);
-    const usable = new Map(kept);
-    const isWhole = required.every((key) => usable.has(key));
+    const isWhole = required.every((key) => Object.hasOwn(value, key) && changed?.get(key) !== BROKEN);
     if (!isWhole) this.break();
     // The root stays: what it has can still be checked.
-    return isWhole || this.place.depth === 0 ? Object.fromEntries(usable) : BROKEN;
+    return isWhole || this.place.depth === 0 ? withChanges(value, changed) : BROKEN;
+  }
+
+  /** The usable form of a member; an unknown one stays, as it is ignored. */
+  private member(node: SchemaNode, key: string, member: unknown): unknown {
+    const { properties, additionalProperties } = node;
+    const schema = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
+    if (schema !== undefined) return this.below(key, schema, member);
+    if (additionalProperties !== true && reportUnknownKey(this.place, key, member, node)) this.broken.push(this.place.atKey(key).path);
+    return member;
   }
 
   private countKeys({ minProperties = 0, maxProperties = Infinity, title, properties = {} }: SchemaNode, value: object): void {
@@ -201,10 +207,11 @@ class Walker {
     this.break();
   }
 
-  /** Applies if/then pairs: reports missing keys, and returns the keys that have no place here. */
-  private conditions(node: SchemaNode, value: { readonly [key: string]: unknown }): ReadonlySet<string> {
+  /** Applies if/then pairs: reports missing keys, and returns the keys that have no place here; null without pairs. */
+  private conditions({ allOf }: SchemaNode, value: { readonly [key: string]: unknown }): ReadonlySet<string> | null {
+    if (allOf === undefined) return null;
     const blocked = new Set<string>();
-    for (const { if: when, then } of node.allOf ?? []) {
+    for (const { if: when, then } of allOf) {
       if (!matches(when, value)) continue;
       for (const key of then.required ?? []) {
         if (value[key] !== undefined && value[key] !== null) continue;
@@ -233,6 +240,15 @@ class Walker {
     const text = this.place.sourceText() ?? String(value);
     return typeof value === "boolean" ? `YAML reads ${text} as ${String(value)}; put it in quotes: "${text}"` : `put it in quotes: "${text}"`;
   }
+}
+
+/** The mapping with other members, without those that are broken; itself where nothing changes. */
+function withChanges(value: { readonly [key: string]: unknown }, changed: ReadonlyMap<string, unknown> | null): unknown {
+  if (changed === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) => {
+    const usable = changed.has(key) ? changed.get(key) : member;
+    return usable === BROKEN ? [] : [[key, usable]];
+  }));
 }
 
 function codePoints(text: string): number {

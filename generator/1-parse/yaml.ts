@@ -155,7 +155,7 @@ class Values {
 
   private map(map: YAMLMap): Read {
     this.checkTag(map.tag, "map");
-    const entries = new Map<string, unknown>();
+    const entries: { [key: string]: unknown } = {};
     const merged: Read[] = [];
     let size = 1;
     let height = 0;
@@ -170,9 +170,9 @@ class Values {
         continue;
       }
       const name = String(key.value);
-      if (entries.has(name)) this.duplicate(name, entries.get(name), key.range?.[0] ?? 0);
+      if (Object.hasOwn(entries, name)) this.duplicate(name, entries[name], key.range?.[0] ?? 0);
       const read = this.below(name, pair.value);
-      entries.set(name, read.value);
+      setMember(entries, name, read.value);
       size += read.size + 1;
       height = Math.max(height, read.height + 1);
     }
@@ -181,11 +181,11 @@ class Values {
         this.notSupported("a merge (<<) of something that is not a mapping");
         continue;
       }
-      for (const [name, value] of Object.entries(source.value)) if (!entries.has(name)) entries.set(name, value);
+      for (const [name, value] of Object.entries(source.value)) if (!Object.hasOwn(entries, name)) setMember(entries, name, value);
       size += source.size;
       height = Math.max(height, source.height);
     }
-    return { value: Object.fromEntries(entries), size, height };
+    return { value: entries, size, height };
   }
 
   /** The last one counts, as existing catalogs expect it, unless a protection is lost with the one before. */
@@ -225,6 +225,12 @@ class Values {
     this.notSupported(`the tag ${tag.replace("tag:yaml.org,2002:", "!!")}`);
     return null;
   }
+}
+
+/** A key is a text, also one that JavaScript gives a meaning. */
+function setMember(entries: { [key: string]: unknown }, name: string, value: unknown): void {
+  if (name === "__proto__") Object.defineProperty(entries, name, { value, configurable: true, enumerable: true, writable: true });
+  else entries[name] = value;
 }
 
 function holdsProtecting(value: unknown): boolean {

@@ -1,8 +1,10 @@
 /** What a rule is: a function from the resolved catalog to reports. It decides; it reads nothing and stops nothing. */
-import type { Condition, FilterTemplate, Op } from "../../runtime/abi/filter.js";
+import type { Condition, Filter, FilterTemplate, Op } from "../../runtime/abi/filter.js";
+import type { BackendName } from "../../runtime/abi/plan.js";
 import { CAPABILITIES, type Capabilities } from "../../runtime/adapters/capabilities.js";
 import type { Reporter } from "../diagnostics.js";
 import type { Resolved, ResolvedConnection, ResolvedOutput, ResolvedParameter, ResolvedQuery, ResolvedTarget, ResolvedTool } from "../ir.js";
+import { refusal } from "./native.js";
 
 /**
  * What the catalog is compiled for. `serve` and `build` refuse what a server could not do; `validate` notes it, because
@@ -18,6 +20,8 @@ export interface Subject {
   readonly declared: ReadonlySet<string>;
   /** Whether the enterprise profile applies: some warnings are errors under it. */
   readonly enterprise: boolean;
+  /** Why a backend refuses a filter, or null. Each filter is compiled once: the tools of a catalog have many alike. */
+  readonly refusal: (backend: BackendName, filter: Filter) => string | null;
 }
 
 export type Rule = (subject: Subject, reporter: Reporter) => void;
@@ -28,7 +32,20 @@ export function createSubject(catalog: Resolved, enterprise = false): Subject {
     catalog,
     connections: new Map(catalog.connections.map((connection) => [connection.name, connection])),
     enterprise,
+    refusal: memoizedRefusal(),
     declared: new Set([...catalog.connections.map((connection) => connection.name), ...broken]),
+  };
+}
+
+function memoizedRefusal(): Subject["refusal"] {
+  const known = new Map<string, string | null>();
+  return (backend, filter) => {
+    const key = `${backend} ${JSON.stringify(filter)}`;
+    const found = known.get(key) ?? null;
+    if (found !== null || known.has(key)) return found;
+    const made = refusal(backend, filter);
+    known.set(key, made);
+    return made;
   };
 }
 

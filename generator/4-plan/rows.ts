@@ -31,21 +31,22 @@ export type StatedTypes = (tool: ResolvedTool, name: string) => FieldType;
 
 /** Looked up once for each collection and field: a catalog may have thousands of tools over one collection. */
 export function statedTypes(tools: readonly ResolvedTool[]): StatedTypes {
+  const collections = new Map(tools.map((tool) => [tool, collectionOf(tool)]));
   const readers = new Map<string, ResolvedTool[]>();
-  for (const tool of tools) {
-    const collection = collectionOf(tool);
+  for (const [tool, collection] of collections) {
     if (collection === null) continue;
     const others = readers.get(collection);
     if (others === undefined) readers.set(collection, [tool]);
     else others.push(tool);
   }
-  const known = new Map<string, FieldType>();
+  const known = new Map<string, Map<string, FieldType>>();
   return (tool, name) => {
-    const collection = collectionOf(tool);
+    const collection = collections.get(tool) ?? null;
     if (collection === null) return { type: UNKNOWN };
-    const key = JSON.stringify([collection, name]);
-    const type = known.get(key) ?? agreed((readers.get(collection) ?? []).flatMap((each) => statedBy(each, name)));
-    known.set(key, type);
+    const fields = known.get(collection) ?? new Map<string, FieldType>();
+    known.set(collection, fields);
+    const type = fields.get(name) ?? agreed((readers.get(collection) ?? []).flatMap((each) => statedBy(each, name)));
+    fields.set(name, type);
     return type;
   };
 }

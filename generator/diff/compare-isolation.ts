@@ -1,6 +1,7 @@
 /** What isolates rows, fields and callers. Whatever cannot be shown to be at least as strict counts as loosened. */
 import type { Condition, Filter, FilterTemplate } from "../../runtime/abi/filter.js";
 import type { Guard, OutputPlan, RedactPlan, TenantPlan } from "../../runtime/abi/plan.js";
+import { covers } from "../../runtime/base/paths.js";
 import { same, show, without, type Changes } from "./change.js";
 import { compareDocumentAcl } from "./document-acl.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
@@ -123,6 +124,8 @@ export function compareRedaction(old: OutputPlan, next: OutputPlan, changes: Cha
     const now = after.get(path);
     if (same(rule, now)) continue;
     if (!leaves(next, path)) continue;
+    // The rule of a whole record that held the field.
+    if (now === undefined && next.redact?.some((other) => other.path !== path && covers(other.path, path) && other.mode === "omit") === true) continue;
     if (now === undefined) changes.add("isolation-weakening", "redaction", `${path} leaves as it is stored; before it was redacted (${rule.mode})`);
     else if (isStricter(rule, now)) changes.add(now.mode === "omit" ? "breaking" : "behavioural", "redaction", `${path} is redacted by '${now.mode}' instead of '${rule.mode}'`);
     else changes.add("isolation-weakening", "redaction", `${path} is redacted by ${describe(now)} instead of ${describe(rule)}`);

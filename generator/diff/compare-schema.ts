@@ -9,13 +9,14 @@ interface Argument {
   readonly required: boolean;
   readonly enum?: readonly unknown[];
   readonly maximum?: number;
+  readonly maxLength?: number;
   readonly format?: string;
   readonly description?: string;
   readonly default?: unknown;
 }
 
 interface Property extends Omit<Argument, "list" | "required"> {
-  readonly items?: Pick<Argument, "type" | "enum">;
+  readonly items?: Pick<Argument, "type" | "enum" | "maxLength">;
 }
 
 interface InputSchema {
@@ -58,6 +59,10 @@ function compareArguments(name: string, old: Argument, next: Argument, isLimit: 
   if (old.maximum !== next.maximum) {
     const lowered = next.maximum !== undefined && (old.maximum === undefined || next.maximum < old.maximum);
     changes.add(lowered ? "breaking" : "additive", subject, `the maximum of '${name}' is ${show(next.maximum)} instead of ${show(old.maximum)}`);
+  }
+  if (old.maxLength !== next.maxLength && old.type === next.type && same(old.enum, next.enum)) {
+    const shorter = next.maxLength !== undefined && (old.maxLength === undefined || next.maxLength < old.maxLength);
+    changes.add(shorter ? "breaking" : "additive", subject, `texts of '${name}' have at most ${next.maxLength ?? "any number of"} characters instead of ${old.maxLength ?? "any number of"}`);
   }
   if (!same(old.default, next.default)) changes.add("behavioural", subject, `the default of '${name}' is ${show(next.default)} instead of ${show(old.default)}`);
   if (old.format !== next.format) changes.add("behavioural", subject, `the format of '${name}' is ${show(next.format)} instead of ${show(old.format)}`);

@@ -125,6 +125,8 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
   // Without the chain nobody can show which guard ran; nothing else about records decides who sees a row.
   const unchained = oldAudit?.["chain"] === true && nextAudit?.["chain"] !== true;
   if (unchained) changes.add("isolation-weakening", "observability.audit.chain", nextAudit === undefined ? "access evidence is off now, with all audit records" : "access evidence is off now");
+  const unrecorded = oldAudit?.["chain"] === true && nextAudit?.["chain"] === true ? without(texts(nextAudit["exclude_tools"]), texts(oldAudit["exclude_tools"])) : [];
+  if (unrecorded.length > 0) changes.add("isolation-weakening", "observability.audit.chain", `calls of ${show(unrecorded)} leave no access evidence`);
   const names = (audit: Section | undefined): readonly string[] => texts(section(audit?.["redact"])?.["arg_fields"]);
   const bared = oldAudit === undefined || nextAudit === undefined ? [] : without(names(oldAudit), names(nextAudit));
   if (bared.length > 0) changes.add("isolation-weakening", "observability.audit", `arguments ${show(bared)} are written to the audit log as they are`);
@@ -136,7 +138,7 @@ function compareObservability(old: ServePlan, next: ServePlan, changes: Changes)
   }
   for (const key of ["audit", "tracing", "metrics"] as const) {
     const [before, after] = [old.observability?.[key], next.observability?.[key]];
-    if (same(before, after) || (key === "metrics" && isGuardChanged) || (key === "audit" && (unchained || bared.length > 0))) continue;
+    if (same(before, after) || (key === "metrics" && isGuardChanged) || (key === "audit" && (unchained || unrecorded.length > 0 || bared.length > 0))) continue;
     changes.add("behavioural", `observability.${key}`, before === undefined ? "is on now" : after === undefined ? "is off now" : "is set another way");
   }
 }

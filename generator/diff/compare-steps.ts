@@ -53,7 +53,7 @@ function boundOf(expr: Expr): Condition | null {
 }
 
 /** Fields that can leave: those of the output that every projection keeps; null for all. */
-function visibleOf(plan: ToolPlan): readonly string[] | null {
+export function visibleOf(plan: ToolPlan): readonly string[] | null {
   const lists = [outputOf(plan)?.fields, ...stepsOf(plan).map((step) => (step.kind === "project" ? step.fields : undefined))].filter((fields) => fields !== undefined);
   const [first, ...others] = lists;
   if (first === undefined) return null;

@@ -1,12 +1,14 @@
 /** One tool, before and after. */
 import type { ToolDefinition } from "../../runtime/abi/params.js";
-import type { EmbeddingPlan, OutputPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import type { EmbeddingPlan, OutputPlan, RerankPlan, ToolPlan } from "../../runtime/abi/plan.js";
+import { covers } from "../../runtime/base/paths.js";
+import { RERANKERS } from "../../runtime/rerank/descriptors.js";
+import { compareBounds } from "./bounds.js";
 import { Changes, same, show, without, type Change } from "./change.js";
+import { compareInputs } from "./compare-inputs.js";
 import { compareIsolation, compareRedaction } from "./compare-isolation.js";
 import { argumentNames, compareDefinitions } from "./compare-schema.js";
 import { compareSteps } from "./compare-steps.js";
-import { conjunctsOf, impliedBy } from "./implication.js";
-import { requiredMembers } from "./reach.js";
 import { outputOf, readOf, type Read } from "./read.js";
 
 /** A tool with what its plan refers to. */
@@ -28,6 +30,7 @@ export function compareTool(name: string, old: ToolSurface, next: ToolSurface): 
     compareRedaction(oldOutput, nextOutput, changes);
     compareOutput(oldOutput, nextOutput, changes);
   }
+  compareInputs(old.plan, next.plan, changes);
   compareQuery(before, after, changes);
   const kept = new Set(argumentNames(next.definition).filter((arg) => argumentNames(old.definition).includes(arg)));
   compareBindings(before, after, kept, changes);
@@ -36,10 +39,7 @@ export function compareTool(name: string, old: ToolSurface, next: ToolSurface): 
   }
   comparePipeline(old.plan, next.plan, changes);
   compareSteps(old.plan, next.plan, changes);
-  const [hadTo, hasTo] = [requiredMembers(old.plan, old.definition), requiredMembers(next.plan, next.definition)];
-  for (const { path, value } of hadTo.filter((condition) => !impliedBy([...hasTo, ...conjunctsOf(after.guard)], condition))) {
-    changes.add("isolation-weakening", "argument", `a call is no longer restricted to ${path} among ${show(value)}`);
-  }
+  compareBounds(old, next, changes);
   compareDefinitions(old.definition, next.definition, limitArgument(next.plan), changes);
   return changes.list;
 }
@@ -81,8 +81,12 @@ function compareFields(old: OutputPlan["fields"], next: OutputPlan["fields"], ch
   if (next === undefined) return changes.add("isolation-weakening", "output", `every stored field leaves; before only ${show(old)}`);
   if (old === undefined) return changes.add("breaking", "output", `only ${show(next)} leave now; before every stored field`);
   const [gone, added] = [without(old, next), without(next, old)];
-  if (gone.length > 0) changes.add("breaking", "output", `rows no longer carry ${show(gone)}`);
-  if (added.length > 0) changes.add("additive", "output", `rows also carry ${show(added)}`);
+  const lost = gone.filter((path) => !next.some((field) => covers(field, String(path))));
+  if (lost.length > 0) changes.add("breaking", "output", `rows no longer carry ${show(lost)}`);
+  const whole = added.filter((path) => old.some((field) => field !== path && covers(String(path), field)));
+  if (whole.length > 0) changes.add("isolation-weakening", "output", `${show(whole)} leave whole; before only ${show(old)}`);
+  const more = without(added, whole).filter((path) => !old.some((field) => covers(field, String(path))));
+  if (more.length > 0) changes.add("additive", "output", `rows also carry ${show(more)}`);
 }
 
 function compareQuery(old: Read, next: Read, changes: Changes): void {
@@ -124,9 +128,20 @@ function withoutGuards(resolve: Read["bind"][number]["resolve"]): unknown {
   return rest;
 }
 
+/** The service that gets rows to put them in order; `null` where no row leaves the process. */
+function receiverOf(rerank: RerankPlan | undefined): unknown {
+  if (rerank === undefined) return null;
+  // A build of another version may name one that this version does not know: then every setting may be an address.
+  if (!Object.hasOwn(RERANKERS, rerank.provider)) return rerank;
+  const places = Object.entries(RERANKERS[rerank.provider].settings).filter(([, { use }]) => use === "endpoint").map(([name]) => name);
+  return places.length === 0 ? null : [rerank.provider, ...places.map((name) => rerank.config?.[name] ?? null)];
+}
+
 function comparePipeline(old: ToolPlan, next: ToolPlan, changes: Changes): void {
-  const rerank = (plan: ToolPlan): unknown => ("rerank" in plan ? plan.rerank : undefined);
-  if (!same(rerank(old), rerank(next))) changes.add("behavioural", "rerank", "results are put in order another way");
+  const [before, after] = [old, next].map((plan) => ("rerank" in plan ? plan.rerank : undefined));
+  const place = receiverOf(after);
+  if (place !== null && !same(place, receiverOf(before))) changes.add("isolation-weakening", "rerank", "rows are sent to a service that did not get them before");
+  else if (!same(before, after)) changes.add("behavioural", "rerank", "results are put in order another way");
   if (old.kind !== "pipeline" || next.kind !== "pipeline") return;
   if (!same(old.steps, next.steps)) changes.add("behavioural", "steps", "the steps after retrieve are others");
   for (const key of ["overfetch_factor", "max_candidates"] as const) {

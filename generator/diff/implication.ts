@@ -38,6 +38,8 @@ function implies(one: Condition, other: Condition): boolean {
       return evaluate({ ...wanted, path: "value" }, { value: held.value });
     case "in":
       return wanted.op === "in" && isSubset(toList(held.value), toList(wanted.value));
+    case "contains_any":
+      return wanted.op === "contains_any" && isSubset(toList(held.value), toList(wanted.value));
     case "nin":
       return (wanted.op === "nin" && isSubset(toList(wanted.value), toList(held.value))) || (wanted.op === "ne" && isSubset(toList(wanted.value), toList(held.value)));
     case "gt":

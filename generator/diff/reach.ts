@@ -7,7 +7,7 @@ import type { Condition, Filter } from "../../runtime/abi/filter.js";
 import { writtenText, type ConnectionPlan, type DocumentAclPlan, type TenantPlan, type ToolPlan } from "../../runtime/abi/plan.js";
 import type { ToolDefinition } from "../../runtime/abi/params.js";
 import { DESCRIPTORS } from "../../runtime/adapters/descriptors.js";
-import { isRecord } from "../../runtime/base/paths.js";
+import { boundConditions } from "./bounds.js";
 import { same } from "./change.js";
 import { isWithin } from "./document-acl.js";
 import { conjunctsOf, impliedBy } from "./implication.js";
@@ -41,20 +41,8 @@ export function accessOf(surface: ReachSurface, tool: string): Access {
   return {
     tool, store: Object.hasOwn(surface.connections, read.connection) ? surface.connections[read.connection] : undefined,
     collections: read.allowed, tenant: read.tenant, documentAcl: read.documentAcl, route: read.route, hasRows: outputOf(plan) !== undefined,
-    conditions: [...conjunctsOf(read.guard as Filter | undefined), ...requiredMembers(plan, surface.definitions.find(({ name }) => name === tool))],
+    conditions: [...conjunctsOf(read.guard as Filter | undefined), ...boundConditions(plan, surface.definitions.find(({ name }) => name === tool))],
   };
-}
-
-/** An argument that has to be given and takes certain values only restricts every call to these. */
-export function requiredMembers(plan: ToolPlan, definition: ToolDefinition | undefined): readonly Condition[] {
-  const schema = (definition?.inputSchema ?? {}) as { readonly properties?: unknown; readonly required?: unknown };
-  const required = Array.isArray(schema.required) ? (schema.required as readonly unknown[]) : [];
-  const properties = isRecord(schema.properties) ? schema.properties : {};
-  return readOf(plan).bind.flatMap(({ arg, path, op }): readonly Condition[] => {
-    const property = Object.hasOwn(properties, arg) && isRecord(properties[arg]) ? properties[arg] : {};
-    const members = isRecord(property["items"]) ? property["items"]["enum"] : property["enum"];
-    return required.includes(arg) && (op === "eq" || op === "in") && Array.isArray(members) ? [{ path, op: "in", value: members as Condition["value"] }] : [];
-  });
 }
 
 const ADDRESSES: readonly string[] = ["path", "endpoint", "place"];

@@ -8,11 +8,13 @@ import { editableYaml, entryOf, insertAfter, replaceScalar } from "./yaml-edit.j
 export interface SpaceAt {
   readonly path: Path;
   readonly space: string;
+  /** What an embedding that is written as a text means; without it such a one is left to the user. */
+  readonly means?: { readonly provider: string; readonly model: string };
 }
 
 export interface SpacesSet {
   readonly text: string;
-  /** Embeddings that are no mapping of their own: a text, an alias, or nothing at all. */
+  /** Embeddings that are no text and no mapping of their own: an alias, or nothing at all. */
   readonly byHand: readonly SpaceAt[];
 }
 
@@ -22,6 +24,8 @@ export function setSpaces(text: string, spaces: readonly SpaceAt[]): SpacesSet {
   const byHand: SpaceAt[] = [];
   const edits = spaces.flatMap((one): readonly TextEdit[] => {
     const map = nodeAt(yaml.doc.contents, one.path);
+    const written = asMapping(map, one);
+    if (written !== null) return [written];
     if (!isMap(map)) return (byHand.push(one), []);
     const before = entryOf(map, "space");
     if (before !== null && isScalar(before.value)) return before.value.value === one.space ? [] : [replaceScalar(before.value, one.space)];
@@ -31,6 +35,19 @@ export function setSpaces(text: string, spaces: readonly SpaceAt[]): SpacesSet {
     return [insertAfter(yaml, map, key, "space", `"${one.space}"`)];
   });
   return { text: applyEdits(text, edits), byHand };
+}
+
+/** An embedding that is a text of one line, as the mapping that means the same and has the space; in a JSON file as JSON. */
+function asMapping(node: unknown, { space, means }: SpaceAt): TextEdit | null {
+  if (means === undefined || !isScalar(node) || node.anchor !== undefined || !isRange(node.range) || !["PLAIN", "QUOTE_SINGLE", "QUOTE_DOUBLE"].includes(String(node.type))) return null;
+  const key = (name: string): string => (node.type === "QUOTE_DOUBLE" ? JSON.stringify(name) : name);
+  const entries = Object.entries({ ...means, space }).map(([name, value]) => `${key(name)}: ${JSON.stringify(value)}`);
+  const [start, end] = node.range;
+  return start === end ? null : { offset: start, length: end - start, text: `{ ${entries.join(", ")} }` };
+}
+
+function isRange(range: unknown): range is readonly [start: number, end: number, after: number] {
+  return Array.isArray(range);
 }
 
 /** The node at a path; null where an alias or nothing is on the way: an alias has other places that would change too. */

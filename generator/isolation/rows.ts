@@ -1,7 +1,7 @@
 /** The rows of one collection: for every reader those it may show to somebody, and those that differ from them in one thing that isolates. */
 import type { Row, Scalar } from "../../runtime/abi/filter.js";
 import { readPath } from "../../runtime/base/paths.js";
-import type { AccessDemand, ReadDemand } from "../proof/written.js";
+import type { AccessDemand, ReadDemand, WrittenCondition } from "../proof/written.js";
 import { fieldValue, GROUPS, TENANTS, type Group } from "./callers.js";
 import { filterValues, withPath, type Assignment } from "./values.js";
 
@@ -16,6 +16,8 @@ export interface ProbeField {
 export interface Reader {
   readonly demand: ReadDemand;
   readonly fields: readonly ProbeField[];
+  /** What the reader looks for beside its guard; rows that no reader finds would prove nothing. */
+  readonly narrowed: readonly WrittenCondition[];
 }
 
 export interface ProbeRow {
@@ -39,21 +41,32 @@ export function idsIn(text: string): ReadonlySet<string> {
 
 /** @param collection number of the collection: no two rows of a run have the same id. */
 export function rowsOf(readers: readonly Reader[], collection: number): readonly ProbeRow[] {
-  const distinct = new Map(readers.map((reader) => [JSON.stringify(reader.demand), reader]));
+  const distinct = new Map(readers.map((reader) => [JSON.stringify([reader.demand, reader.narrowed]), reader]));
   const fields = [...new Map(readers.flatMap((reader) => reader.fields).map((field) => [field.path, field])).values()];
-  const templates = [...distinct.values()].flatMap(({ demand }) => templatesOf(demand));
+  const templates = [...distinct.values()].flatMap(templatesOf);
   return templates.map((template, index) => rowOf(`probe${collection}n${String(index).padStart(4, "0")}x`, index, fields, template));
 }
 
+/** Values that pass what a reader looks for, and its guard where both name a field. Who may see a row is decided by other fields. */
+function narrowedValues({ demand: { conditions, tenant, access }, narrowed }: Reader): Assignment {
+  const isolating = new Set([String(tenant?.["path"]), ...(access?.rules ?? []).map(({ field }) => field)]);
+  const own = narrowed.filter(({ path }) => !isolating.has(path));
+  return filterValues([...own, ...conditions.filter(({ path }) => own.some((one) => one.path === path))]).passing;
+}
+
 /** Each passing row for every tenant and kind of document; each failing one for two callers who would see it otherwise. */
-function templatesOf({ conditions, tenant, access }: ReadDemand): readonly Template[] {
+function templatesOf(reader: Reader): readonly Template[] {
+  const { conditions, tenant, access } = reader.demand;
   const { passing, failing } = filterValues(conditions);
+  const narrowed = narrowedValues(reader);
+  /** Values of the guard, and those of the reader in all other fields and where the guard passes. */
+  const withNarrowed = (values: Assignment): Assignment => new Map([...values, ...[...narrowed].filter(([path]) => values.get(path) === passing.get(path))]);
   const tenants: readonly Template[] = tenant === null ? [(row) => row] : [...TENANTS, undefined].map((own) => (row) => withPath(row, String(tenant["path"]), own));
   const documents = access === null ? [(row: Row): Row => row] : documentsOf(access);
-  const filtered = assign(passing);
+  const filtered = assign(withNarrowed(passing));
   return [
     ...tenants.flatMap((ofTenant) => documents.map((document): Template => (row) => filtered(ofTenant(document(row))))),
-    ...failing.flatMap((values) => [0, 1].map((which): Template => (row) => assign(values)((tenants[which % tenants.length] ?? filtered)((documents[which % documents.length] ?? filtered)(row))))),
+    ...failing.flatMap((values) => [0, 1].map((which): Template => (row) => assign(withNarrowed(values))((tenants[which % tenants.length] ?? filtered)((documents[which % documents.length] ?? filtered)(row))))),
   ];
 }
 

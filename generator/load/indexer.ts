@@ -74,8 +74,8 @@ export function analyzeIndexes(db: Database.Database, collection: string): void 
  * Brings the indexes of a collection in a file to `wanted`, and makes the codes of its vectors that are missing.
  * @throws BackendError as openDatabase; RangeError when the file has no such collection.
  */
-export async function reindexFile({ file, name }: Omit<Place, "load">, collection: string, wanted: readonly IndexSpec[]): Promise<IndexChanges> {
-  (await openDatabase({ file, name, load: loadCommand(undefined) })).close();
+export async function reindexFile({ file, name, load = loadCommand(undefined) }: Omit<Place, "load"> & Partial<Place>, collection: string, wanted: readonly IndexSpec[]): Promise<IndexChanges> {
+  (await openDatabase({ file, name, load })).close();
   const db = new Database(file, { fileMustExist: true, timeout: LOCK_WAIT_MS });
   try {
     const dims = db.prepare(`SELECT "dims" FROM ${COLLECTIONS_TABLE} WHERE "name" = ?`).pluck().get(collection) as number | undefined;

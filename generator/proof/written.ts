@@ -231,18 +231,26 @@ export function misplaced(value: unknown): readonly Path[] {
 /** `path` leads to the value, and is as it was when this returns. */
 function collectMisplaced(value: unknown, path: (string | number)[], found: Path[]): void {
   if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const [index, inside] of value.entries()) collectBelow(index, inside, path, found);
+    return;
+  }
   for (const [key, inside] of Object.entries(value)) {
-    if (!Array.isArray(value) && FREE.has(key)) continue;
-    const places = Array.isArray(value) || !Object.hasOwn(PLACES, key) ? undefined : PLACES[key];
+    if (FREE.has(key)) continue;
+    const places = Object.hasOwn(PLACES, key) ? PLACES[key] : undefined;
     // A connection, or a role, may have the name of such a key.
     const named = path.length === 1 && path[0] === "connections";
     if (places !== undefined && !named && !places.some((pattern) => pattern.test(placeOf(path)))) found.push([...path, key]);
     // Below a key of the user's own, such as `x-shared`, are anchors: what counts is where their aliases are.
     if (path.length === 0 && !SECTIONS.has(key)) continue;
-    path.push(Array.isArray(value) ? Number(key) : key);
-    collectMisplaced(inside, path, found);
-    path.pop();
+    collectBelow(key, inside, path, found);
   }
+}
+
+function collectBelow(key: string | number, inside: unknown, path: (string | number)[], found: Path[]): void {
+  path.push(key);
+  collectMisplaced(inside, path, found);
+  path.pop();
 }
 
 function placeOf(path: Path): string {

@@ -17,7 +17,7 @@ import { collect, examine, limitsOf, previewCollect, printStats } from "./mainta
 import { type CommandReader, nameOfPlace, type Place, placeFor, redactorFor, TraceCommandError, withReader, withWriter } from "./open.js";
 import { diffRuns } from "./diff.js";
 import { runList, showRun, watchRun } from "./show.js";
-import { exportRuns, importFrom } from "./transfer.js";
+import { exportRuns, type Imported, importFrom } from "./transfer.js";
 
 const reading = async (invocation: Invocation, io: Io, command: (reader: CommandReader, invocation: Invocation, io: Io) => Promise<number>): Promise<number> =>
   withReader(await placeFor(invocation, io), io, (reader) => command(reader, invocation, io));
@@ -73,10 +73,14 @@ async function importCommand(invocation: Invocation, io: Io): Promise<number> {
   const place = await placeFor(invocation, io);
   const redactor = redactorFor(invocation, io);
   const counts = await withWriter(place, io, (writer) => importFrom(writer, source, redactor, io));
-  // What was there before is skipped as well, and is no mistake.
-  if (counts.unreadable > 0 && counts.runs + counts.events + counts.skipped === counts.unreadable) throw new TraceCommandError(`${given ?? "standard input"} is no export: nothing in it is a run or an event that can be read`);
+  refuseGarbage(counts, given ?? "standard input");
   io.stdout.write(`imported ${counts.runs} runs, ${counts.events} events (${counts.skipped} skipped) into ${nameOfPlace(place)}\n`);
   return EXIT.OK;
+}
+
+/** @throws TraceCommandError when nothing could be read. What was there before is skipped as well, and is no mistake. */
+function refuseGarbage({ runs, events, skipped, unreadable }: Imported, name: string): void {
+  if (unreadable > 0 && runs + events + skipped === unreadable) throw new TraceCommandError(`${name} is no export: nothing in it is a run or an event that can be read`);
 }
 
 async function collectCommand(invocation: Invocation, io: Io): Promise<number> {
@@ -114,7 +118,7 @@ async function view(invocation: Invocation, io: Io): Promise<number> {
   const redactor = redactorFor(invocation, io);
   const directory = await mkdtemp(join(tmpdir(), "toolsrv-trace-view-"));
   try {
-    await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, redactor, io));
+    refuseGarbage(await withWriter({ kind: "directory", layout: layoutOf(directory) }, io, (writer) => importFrom(writer, file, redactor, io)), invocation.args[1] ?? "");
     // The file is served from a directory, whatever store is set.
     const kept = <T>(values: { readonly [name: string]: T }): { [name: string]: T } => Object.fromEntries(Object.entries(values).filter(([name]) => !/^(TRACE_SERVICE_|)store(_url|_schema|-url|-schema)?$/i.test(name)));
     return await serve({ args: ["serve"], options: { ...kept(invocation.options), "data-dir": directory, "read-only": true } }, { ...io, env: kept(io.env) });

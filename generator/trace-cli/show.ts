@@ -8,6 +8,8 @@ import { type CommandReader, TraceCommandError } from "./open.js";
 const GLYPHS: readonly (readonly [RegExp, string])[] = [[/^tool/, "▭"], [/^(llm|chat_model)/, "◯"], [/^retriever/, "⌭"], [/^run_/, "•"], [/^retry/, "↻"], [/^agent/, "⬡"]];
 const MAX_NAME = 48;
 const MAX_ERROR = 80;
+/** Deeper levels are not indented further, and say which level they are. */
+const MAX_INDENT = 16;
 const RED = "\u001b[31m";
 const DIM = "\u001b[2m";
 const PLAIN = "\u001b[0m";
@@ -107,16 +109,33 @@ export async function showRun(reader: CommandReader, { args, options }: Invocati
   // On a line of their own where they would not fit.
   io.stdout.write(`${head}${tags === "" ? "" : `${head.length + tags.length + 2 > io.stdout.columns ? "\n" : "  "}${tags}`}\n`);
   const roots = callTree(await stepsOf(reader, run.run_id));
-  const print = (calls: readonly Call[], indent: string): void => {
-    const ordered = options["reverse"] === true ? [...calls].reverse() : calls;
-    ordered.forEach((call, index) => {
-      const last = index === ordered.length - 1;
-      io.stdout.write(`${indent}${last ? "└─ " : "├─ "}${callLine(call, color, io.stdout.isTTY ? io.stdout.columns - indent.length - 3 : null)}\n`);
-      print(call.children, `${indent}${last ? "   " : "│  "}`);
-    });
-  };
-  print(roots, "");
+  for (const { call, indent, last, depth } of treeLines(roots, options["reverse"] === true)) {
+    const level = depth > MAX_INDENT ? `${depth} ` : "";
+    io.stdout.write(`${indent}${last ? "└─ " : "├─ "}${level}${callLine(call, color, io.stdout.isTTY ? io.stdout.columns - indent.length - level.length - 3 : null)}\n`);
+  }
   return EXIT.OK;
+}
+
+interface TreeLine {
+  readonly call: Call;
+  readonly indent: string;
+  readonly last: boolean;
+  /** 1 at the top. */
+  readonly depth: number;
+}
+
+/** Calls in the order in which they are printed. Not recursive: runs nest deeply. */
+function* treeLines(roots: readonly Call[], reverse: boolean): Generator<TreeLine> {
+  const waiting: TreeLine[] = [];
+  const add = (calls: readonly Call[], indent: string, depth: number): void => {
+    const lines = (reverse ? [...calls].reverse() : calls).map((call, index) => ({ call, indent, last: index === calls.length - 1, depth }));
+    for (const line of lines.reverse()) waiting.push(line);
+  };
+  add(roots, "", 1);
+  for (let line = waiting.pop(); line !== undefined; line = waiting.pop()) {
+    yield line;
+    add(line.call.children, line.depth < MAX_INDENT ? `${line.indent}${line.last ? "   " : "│  "}` : line.indent, line.depth + 1);
+  }
 }
 
 function callTree(steps: readonly StepExtended[]): Call[] {
@@ -138,23 +157,31 @@ function callTree(steps: readonly StepExtended[]): Call[] {
       else ended.end = step;
     }
   }
+  const parentOf = (call: Call): Call | undefined => byRun.get(call.start.parent_run_id ?? "");
+  const cut = circleCuts(calls, parentOf);
   const roots: Call[] = [];
   for (const call of calls) {
-    const parent = call.start.parent_run_id === null ? undefined : byRun.get(call.start.parent_run_id);
-    if (parent === undefined || isBelow(call, parent, byRun)) roots.push(call);
+    const parent = parentOf(call);
+    if (parent === undefined || cut.has(call)) roots.push(call);
     else parent.children.push(call);
   }
   return roots;
 }
 
-/** Whether `parent` is itself below `call`: a cycle, which is cut here. */
-function isBelow(call: Call, parent: Call, byRun: ReadonlyMap<string, Call>): boolean {
-  const seen = new Set<Call>();
-  for (let at: Call | undefined = parent; at !== undefined && !seen.has(at); at = byRun.get(at.start.parent_run_id ?? "")) {
-    if (at === call) return true;
-    seen.add(at);
-  }
-  return false;
+/** One call of each circle of parents, above which it is cut. Each call is walked once. */
+function circleCuts(calls: readonly Call[], parentOf: (call: Call) => Call | undefined): ReadonlySet<Call> {
+  const walks = new Map<Call, number>();
+  const cut = new Set<Call>();
+  calls.forEach((call, walk) => {
+    let at: Call | undefined = call;
+    while (at !== undefined && !walks.has(at)) {
+      walks.set(at, walk);
+      at = parentOf(at);
+    }
+    // This walk has come back to itself; `call`, the first of its calls, need not be part of the circle.
+    if (at !== undefined && walks.get(at) === walk) cut.add(at);
+  });
+  return cut;
 }
 
 /** `columns` is `null` where nothing is cut. */

@@ -1,6 +1,5 @@
 /** Traces as files: exports that can be read back with everything in them, and the data of the existing system. */
 import { randomUUID } from "node:crypto";
-import { createInterface } from "node:readline";
 import { gunzipSync } from "node:zlib";
 import { createWriteStream } from "node:fs";
 import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
@@ -9,12 +8,14 @@ import { pipeline } from "node:stream/promises";
 import Database from "better-sqlite3";
 import { createIdSource } from "../../runtime/base/id-source.js";
 import { makeFolder } from "../../runtime/base/make-folder.js";
-import { readEvent } from "../../runtime/trace/ingest/event.js";
+import { nameOf, readEvent } from "../../runtime/trace/ingest/event.js";
 import type { Redactor } from "../../runtime/trace/ingest/redact.js";
 import { COMPLETED, FAILED, type Incoming, RUNNING } from "../../runtime/trace/model.js";
+import type { RunFacts } from "../../runtime/trace/record/run-state.js";
 import { parseTime } from "../../runtime/trace/time.js";
 import { UsageError, type Invocation, type Io } from "../cli/command.js";
 import { EXIT } from "../cli/exit.js";
+import { linesOf, MAX_LINE } from "./lines.js";
 import { type CommandReader, type CommandWriter, TraceCommandError } from "./open.js";
 
 type Fields = { readonly [name: string]: unknown };
@@ -109,13 +110,16 @@ class Importer {
 
   async event(fields: Fields, where: string): Promise<void> {
     const payload = fields["full_payload"] ?? fields["payload"];
-    const event = readEvent({ ...fields, payload }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 }, this.redactor);
+    // Exports name the node of a step instead of what the sender declared.
+    const isAgent = fields["is_agent"] ?? String(fields["node"] ?? "").startsWith("agent:");
+    const event = readEvent({ ...fields, payload, is_agent: isAgent }, { summaryChars: 100_000, newId: this.#newId, nowUs: () => this.io.host.now() * 1000 }, this.redactor);
     if (typeof event === "string") {
       this.skip(where, event);
       return;
     }
     const duration = fields["duration_ms"];
-    this.#batch.push({ ...event, durationMs: typeof duration === "number" ? duration : null });
+    const cost = nanoOf(fields["cost_usd"]);
+    this.#batch.push({ ...event, durationMs: typeof duration === "number" ? duration : null, ...(cost === null ? {} : { costNano: cost }) });
     if (this.#batch.length >= BATCH) await this.flush();
   }
 
@@ -141,15 +145,7 @@ class Importer {
     await this.flush();
     const clean = (text: string): string => this.redactor?.text(text) ?? text;
     for (const [id, run] of this.#runs) {
-      const facts = {
-        status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
-        completedAt: parseTime(run["completed_at"]),
-        tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string").map(clean) : [],
-        error: typeof run["error_message"] === "string" ? clean(run["error_message"]) : null,
-        graph: typeof run["graph_definition"] === "string" ? clean(run["graph_definition"]) : null,
-      };
-      const startedAt = parseTime(run["started_at"]);
-      if (await this.writer.restore(id, { ...facts, ...(startedAt === null ? {} : { startedAt }) })) this.counts.runs += 1;
+      if (await this.writer.restore(id, factsOf(run, clean))) this.counts.runs += 1;
       else this.skip(`run ${id}`, "it has no events");
     }
     await this.writer.settle();
@@ -157,12 +153,35 @@ class Importer {
   }
 }
 
+/** What the steps of a run may not show; a field that an export of another system lacks is left to them. */
+function factsOf(run: Fields, clean: (text: string) => string): RunFacts {
+  const text = (field: string): string | null => (typeof run[field] === "string" ? clean(run[field]) : null);
+  const given = { startedAt: parseTime(run["started_at"]), name: nameOf(run["name"], clean), session: nameOf(run["session_id"], clean), user: nameOf(run["user_id"], clean), preview: text("preview"), answer: text("answer") };
+  return {
+    status: run["status"] === "completed" ? COMPLETED : run["status"] === "failed" ? FAILED : RUNNING,
+    completedAt: parseTime(run["completed_at"]),
+    tags: Array.isArray(run["tags"]) ? run["tags"].filter((tag): tag is string => typeof tag === "string").map(clean) : [],
+    error: text("error_message"),
+    graph: text("graph_definition"),
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as RunFacts),
+  };
+}
+
+/** Billionths of a dollar; `null` for what is no cost. */
+function nanoOf(dollars: unknown): number | null {
+  return typeof dollars === "number" && dollars >= 0 && dollars < 1e6 ? Math.round(dollars * 1e9) : null;
+}
+
 async function importLines(importer: Importer, source: string | null, io: Io): Promise<void> {
   let number = 0;
-  for await (const line of createInterface({ input: source === null ? io.stdin : io.host.stream(source), crlfDelay: Infinity })) {
+  for await (const line of linesOf(source === null ? io.stdin : io.host.stream(source))) {
     number += 1;
-    if (line.trim() === "") continue;
+    if (line?.trim() === "") continue;
     const where = `line ${number}`;
+    if (line === null) {
+      importer.skip(where, `it has more than ${MAX_LINE} characters`);
+      continue;
+    }
     const value = parseLine(line);
     if (value === null) importer.skip(where, "it is no JSON object");
     else if (value["_kind"] === "error") importer.skip(where, `the export was cut short: ${String(value["detail"])}`);
@@ -185,6 +204,7 @@ function parseLine(line: string): Fields | null {
 /** The existing system's directory: a database, and one file for each payload. */
 async function importDirectory(importer: Importer, directory: string): Promise<void> {
   const path = join(directory, "traces.db");
+  if (!(await stat(path).catch(() => null))?.isFile()) throw new UsageError(`${directory} is no data directory of the existing system: it has no traces.db`);
   const db = new Database(path, { readonly: true, fileMustExist: true });
   try {
     const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();

@@ -1,5 +1,5 @@
 /** Canonical JSON and its digest: the same content has the same fingerprint, whatever the order of its keys. */
-import { createHash } from "node:crypto";
+import { nodeCrypto } from "../base/node-crypto.js";
 
 /** JSON with sorted keys and no spaces. Absent and `undefined` members are the same. */
 export function canonicalJson(value: unknown): string {
@@ -32,5 +32,5 @@ export function shortHash(hash: string): string {
 
 /** Hex digest of bytes, or of a text's UTF-8 bytes. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return nodeCrypto().createHash("sha256").update(data).digest("hex");
 }

@@ -24,7 +24,9 @@ export function rolesOf(rbac: RbacPlan, claims: Principal["claims"]): readonly s
 
 function roleName(role: unknown): string | null {
   if (typeof role === "string") return role === "" ? null : role;
-  return typeof role === "number" || typeof role === "boolean" ? String(role) : null;
+  // JSON has rounded a number beyond 53 bits: it may name another role.
+  if (typeof role === "number") return Math.abs(role) <= Number.MAX_SAFE_INTEGER ? String(role) : null;
+  return typeof role === "boolean" ? String(role) : null;
 }
 
 /** `denied`: to everyone, whatever a role allows. */

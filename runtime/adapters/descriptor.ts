@@ -18,7 +18,7 @@ export interface BackendDescriptor {
     readonly summary: string;
     readonly packages: readonly string[];
     /** As of the backend itself. */
-    readonly provenOn: string;
+    readonly provenOn: readonly string[];
     /** Whether a connection's settings ask for it; a reference to the environment is its default here. */
     readonly when: (settings: { readonly [key: string]: unknown }) => boolean;
   };
@@ -30,8 +30,8 @@ export interface BackendDescriptor {
   readonly hasVectors?: (settings: { readonly [key: string]: unknown }) => boolean;
   /** The adapter. */
   readonly load: () => Promise<{ readonly adapter: AdapterModule }>;
-  /** What `make live` has run the contract of stores on, with its version; absent: the tests of every build are the proof, or nothing is. */
-  readonly provenOn?: string;
+  /** What `make live` has run the contract of stores on, each with its version; absent: the tests of every build are the proof, or nothing is. */
+  readonly provenOn?: readonly string[];
   /** Whether `toolsrv load` can fill it. */
   readonly isFilled?: boolean;
 }

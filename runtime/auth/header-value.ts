@@ -1,7 +1,8 @@
 /**
  * The value of a header that decides something, such as the tenant. The HTTP library trims bytes from 0x80 at both ends
  * as if they were white space, and shows nothing of it, so such a byte never counts as part of a value: a plain value
- * is ASCII, and anything else comes in an encoding that has no such bytes.
+ * is ASCII, and anything else comes in an encoding that has no such bytes. Several headers of one name arrive as a list
+ * with commas, so a comma is no part of a value either: a proxy that adds its header to the client's is refused.
  */
 
 /** How a value is written in its header; `plain` is ASCII as it is. */
@@ -11,9 +12,9 @@ export type HeaderEncoding = "plain" | "percent" | "base64url";
 export function decodeHeaderValue(raw: string, encoding: HeaderEncoding): string | null {
   switch (encoding) {
     case "plain":
-      return /^[\x20-\x7e]*$/.test(raw) ? raw : null;
+      return /^[\x20-\x2b\x2d-\x7e]*$/.test(raw) ? raw : null;
     case "percent":
-      return /^(?:[\x21-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*$/.test(raw) ? decodePercent(raw) : null;
+      return /^(?:[\x21-\x24\x26-\x2b\x2d-\x7e]|%[0-9A-Fa-f]{2})*$/.test(raw) ? decodePercent(raw) : null;
     case "base64url":
       return decodeBase64url(raw);
     default:
@@ -25,11 +26,11 @@ export function decodeHeaderValue(raw: string, encoding: HeaderEncoding): string
 export function describeEncoding(encoding: HeaderEncoding): string {
   switch (encoding) {
     case "plain":
-      return "plain ASCII; for other characters see security.tenancy.header_encoding";
+      return "there once, in plain ASCII without a comma; for other characters see security.tenancy.header_encoding";
     case "percent":
-      return "ASCII, with everything else percent-encoded as UTF-8 (security.tenancy.header_encoding)";
+      return "there once, in ASCII with commas and everything else percent-encoded as UTF-8 (security.tenancy.header_encoding)";
     case "base64url":
-      return "the base64url of UTF-8, without padding (security.tenancy.header_encoding)";
+      return "there once, the base64url of UTF-8, without padding (security.tenancy.header_encoding)";
     default:
       return encoding satisfies never;
   }

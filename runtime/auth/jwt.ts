@@ -2,7 +2,7 @@
  * `--auth jwt`: tokens of an identity provider, verified with its published keys. A token that was verified is known by
  * its digest for as long as it and the keys are valid, and then costs one hash.
  */
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult } from "jose";
 import type { Authentication, Challenge } from "./authenticate.js";
 import { principalFrom } from "./claims.js";
 import { digestText } from "./digest.js";
@@ -92,7 +92,8 @@ async function authenticate(verifier: Verifier, token: string, digest: string, k
   const principal = principalFrom(verified, options);
   if (typeof principal === "string") return refusals[principal];
   const until = Math.min(keys.until, (Number(verified.exp) + SKEW_S) * 1000);
-  if (until > now()) cache.add(digest, { principal, until, chars: token.length });
+  // Keys that came meanwhile may lack the one that signed it.
+  if (until > now() && jwks.use() === keys) cache.add(digest, { principal, until, chars: token.length });
   return principal;
 }
 
@@ -102,7 +103,7 @@ async function verify(token: string, keys: IssuerKeys, { options, now }: Verifie
     requiredClaims: ["exp"], clockTolerance: SKEW_S, currentDate: new Date(now()),
   };
   try {
-    return (await jwtVerify(token, keys.find, rules)).payload;
+    return claimsOf(await jwtVerify(token, keys.find, rules));
   } catch (error) {
     return error instanceof errors.JWKSMultipleMatchingKeys ? verifyWithEach(token, error, rules) : reasonOf(error);
   }
@@ -114,13 +115,23 @@ async function verifyWithEach(token: string, candidates: errors.JWKSMultipleMatc
   for await (const key of candidates) {
     if ((tried += 1) > MAX_KEYS_TRIED) break;
     try {
-      return (await jwtVerify(token, key as Exclude<Parameters<typeof jwtVerify>[1], JWTVerifyGetKey>, rules)).payload;
+      return claimsOf(await jwtVerify(token, key as Exclude<Parameters<typeof jwtVerify>[1], JWTVerifyGetKey>, rules));
     } catch (error) {
       const reason = reasonOf(error);
       if (reason !== "wrong signature") return reason;
     }
   }
   return "wrong signature";
+}
+
+/**
+ * The claims, unless the token says that it is of another kind: a logout token or an assertion for another server, signed
+ * by the same issuer, is no access token (RFC 8725 section 3.11). Most issuers write no type, or JWT.
+ */
+function claimsOf({ payload, protectedHeader: { typ } }: JWTVerifyResult): JWTPayload | Reason {
+  // The sender of such a token has to show that they have the key too, which this server does not ask for.
+  if (typeof payload["cnf"] === "object" && payload["cnf"] !== null && "jkt" in payload["cnf"]) return "bound to a key of its client";
+  return typ !== undefined && /\+jwt$/i.test(typ) && !/(?:^|[/-])at\+jwt$/i.test(typ) ? "not an access token" : payload;
 }
 
 /** Why a token is refused. Words of ours: what is in a token that was not verified is in no message. */
@@ -141,6 +152,8 @@ const REASONS = {
   "wrong issuer": ["invalid_token", "invalid token"],
   "wrong audience": ["invalid_token", "invalid token"],
   "wrong claim": ["invalid_token", "invalid token"],
+  "bound to a key of its client": ["invalid_token", "invalid token"],
+  "not an access token": ["invalid_token", "invalid token"],
   "sub is not text": ["invalid_token", "invalid token"],
   "the principal is not text": ["invalid_token", "invalid token"],
   "cannot be verified": ["invalid_token", "invalid token"],

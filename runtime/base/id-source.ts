@@ -1,5 +1,5 @@
 /** Identifiers of calls, runs and events: unique, and in the order of their making. */
-import { randomBytes } from "node:crypto";
+import { nodeCrypto } from "./node-crypto.js";
 
 /** Random digits are made in blocks: one request to the generator serves many ids. */
 const BLOCK_BYTES = 2048;
@@ -19,7 +19,7 @@ export function createIdSource(now: () => number): () => string {
   const counted: string[] = [];
   return () => {
     if (at === digits.length) {
-      digits = randomBytes(BLOCK_BYTES).toString("hex");
+      digits = nodeCrypto().randomBytes(BLOCK_BYTES).toString("hex");
       at = 0;
     }
     const ms = Math.max(Math.floor(now()), lastMs);

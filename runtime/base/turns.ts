@@ -2,7 +2,6 @@
  * Long work in several turns of the event loop. The work is a generator: after each of its steps it may be interrupted,
  * so that other requests are answered meanwhile, whatever the sum of the steps is.
  */
-import { performance } from "node:perf_hooks";
 
 /** How long work may keep the event loop; the step that is running then may take it over this. */
 const TURN_MS = 10;

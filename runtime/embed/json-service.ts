@@ -21,6 +21,8 @@ export interface JsonService {
   readonly retries: number;
   /** Milliseconds before the first retry; doubled for each further one. */
   readonly backoffMs: number;
+  /** Milliseconds that all waits of one request may take together. */
+  readonly patienceMs: number;
 }
 
 /** Longest answer: 2,048 vectors of 3,072 numbers as text. */
@@ -36,6 +38,7 @@ const MAX_RETRY_AFTER_MS = 60_000;
  */
 export async function postJson(service: JsonService, body: unknown, signal: AbortSignal): Promise<unknown> {
   const text = JSON.stringify(body);
+  let waitedMs = 0;
   for (let sent = 0; ; sent++) {
     signal.throwIfAborted();
     const answer = await send(service, text, signal);
@@ -43,7 +46,8 @@ export async function postJson(service: JsonService, body: unknown, signal: Abor
     const failure = statusError(service, answer.status, codeOf(answer.text));
     if (sent >= service.retries || !isPassing(answer.status)) throw failure;
     const delayMs = retryDelayMs({ retryAfter: answer.retryAfter, sent, backoffMs: service.backoffMs, now: new Date(), random: Math.random() });
-    if (delayMs === null) throw failure;
+    if (delayMs === null || waitedMs + delayMs > service.patienceMs) throw failure;
+    waitedMs += delayMs;
     await wait(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
@@ -170,6 +174,7 @@ export interface ServiceParts {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly backoffMs: number;
+  readonly patienceMs: number;
 }
 
 /**

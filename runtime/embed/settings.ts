@@ -3,6 +3,8 @@ import { BackendError } from "../abi/errors.js";
 import type { Json } from "../abi/plan.js";
 import type { Setting } from "../abi/setting.js";
 import { isRecord } from "../base/paths.js";
+import type { OpenEmbedding } from "./embedder.js";
+import type { JsonService } from "./json-service.js";
 
 export type Config = { readonly [key: string]: Json };
 
@@ -65,12 +67,16 @@ export function textsOf(config: Config, key: string, provider: string): { readon
   }));
 }
 
+/** Less than the deadline that calls have by default: a caller learns what the service answered, and not that time ran out. */
+const QUERY_PATIENCE_MS = 10_000;
+
 /** Milliseconds of a request, retries and waits between them. */
-export function timesOf(config: Config, provider: string, timeoutS: number): { readonly timeoutMs: number; readonly retries: number; readonly backoffMs: number } {
+export function timesOf(config: Config, provider: string, timeoutS: number, { use = "query" }: OpenEmbedding = {}): Pick<JsonService, "timeoutMs" | "retries" | "backoffMs" | "patienceMs"> {
   return {
     timeoutMs: 1000 * numberOf(config, "timeout_s", provider, { default: timeoutS, min: 0.001, max: 3600 }),
     retries: Math.trunc(numberOf(config, "max_retries", provider, { default: RETRY_SETTINGS.max_retries.default, min: 0, max: 20 })),
     backoffMs: 1000 * numberOf(config, "retry_backoff_s", provider, { default: RETRY_SETTINGS.retry_backoff_s.default, min: 0, max: 60 }),
+    patienceMs: use === "document" ? Number.POSITIVE_INFINITY : QUERY_PATIENCE_MS,
   };
 }
 

@@ -2,10 +2,10 @@
  * How many calls a server takes: security.rate_limit of a catalog. A call uses one unit of each window it touches, or of
  * none when one of them is full. The room knows plans and callers, never who is asking or by what transport.
  */
-import { createHash } from "node:crypto";
 import { isBackendError, ToolError } from "../abi/errors.js";
 import type { LimitHealth, Program } from "../abi/call.js";
 import type { QueryPlan, RateLimitPlan, RateWindows, ToolPlan } from "../abi/plan.js";
+import { nodeCrypto } from "../base/node-crypto.js";
 import { isRecord } from "../base/paths.js";
 import { readRate } from "../base/rate.js";
 import type { Window, WindowRefusal, WindowStore } from "./window.js";
@@ -215,5 +215,5 @@ function defaultOf(schema: unknown, arg: string): unknown {
 }
 
 function shortId(id: string): string {
-  return id.length <= MAX_ID ? id : `sha256-${createHash("sha256").update(id, "utf8").digest("base64url")}`;
+  return id.length <= MAX_ID ? id : `sha256-${nodeCrypto().createHash("sha256").update(id, "utf8").digest("base64url")}`;
 }

@@ -214,11 +214,15 @@ class ArgumentWriter {
   }
 }
 
-/** Texts of everything in a value, so that no message quotes them. */
+/** Texts of everything in a value, so that no message quotes them. No recursion: a caller nests as deep as a body is long. */
 function collect(value: unknown, into: string[]): void {
-  if (into.length >= MAX_VALUES) return;
-  if (typeof value === "string" || typeof value === "number") into.push(String(value));
-  else if (typeof value === "object" && value !== null) for (const inside of Object.values(value)) collect(inside, into);
+  const open: Iterator<unknown>[] = [[value].values()];
+  for (let inner = open.at(-1); inner !== undefined && into.length < MAX_VALUES; inner = open.at(-1)) {
+    const next = inner.next();
+    if (next.done === true) open.pop();
+    else if (typeof next.value === "string" || typeof next.value === "number") into.push(String(next.value));
+    else if (typeof next.value === "object" && next.value !== null) open.push(Object.values(next.value).values());
+  }
 }
 
 /** The text without those values, and without addresses, which may hold credentials. */

@@ -5,7 +5,7 @@
  */
 import { isBackendError, isToolError } from "../abi/errors.js";
 import type { CallObserver, ObservedCall } from "../abi/observer.js";
-import { quoted } from "../base/json-text.js";
+import { quoted, visible } from "../base/json-text.js";
 import type { Scrub } from "./credentials.js";
 import type { Log, LogFields, LogFormat } from "./log.js";
 
@@ -108,7 +108,7 @@ function lineWriter(format: LogFormat, traceOf: TraceOf): (call: ObservedCall) =
 const SIMPLE = /^[\w.:@-]+$/;
 
 function plain(text: string): string {
-  return SIMPLE.test(text) ? text : JSON.stringify(text);
+  return SIMPLE.test(text) ? text : visible(JSON.stringify(text));
 }
 
 /** With one decimal, from integers: the general way is slow. */

@@ -3,6 +3,7 @@
  * first event passes the level, because most starts of a stdio server log nothing. Fields never hold arguments,
  * rows, credentials or vectors; the code that logs an event sees to that.
  */
+import { visible } from "../base/json-text.js";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -117,5 +118,6 @@ async function openWriter(format: LogFormat, level: LogLevel, write: (text: stri
 function textLine({ level, ts, msg, exc, ...fields }: LogFields): string {
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" && /^[^\s"\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value)}`);
   const stack = typeof exc === "string" ? `\n  ${exc.replaceAll("\n", "\n  ")}` : "";
-  return `${String(ts).slice(11, 23)} ${String(level).toUpperCase()} ${String(msg)}${rest.join("")}${stack}\n`;
+  // Lines after the first are indented: a text of a caller never looks like another record.
+  return `${visible(`${String(ts).slice(11, 23)} ${String(level).toUpperCase()} ${String(msg).replaceAll("\n", "\n  ")}${rest.join("")}${stack}`)}\n`;
 }

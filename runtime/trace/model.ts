@@ -105,6 +105,8 @@ export interface Incoming {
   readonly isAgent: boolean;
   /** As the sender gave it (imports do); with `null` it is measured from the start. */
   readonly durationMs: number | null;
+  /** Billionths of a dollar as an export has them; without it the price of the model counts. Only imports set it: it does not travel between threads. */
+  readonly costNano?: number;
   /** Its texts are in a block, ready to be stored; read them by the functions of `block.ts`. */
   readonly packed: Packed | null;
 }

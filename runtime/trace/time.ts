@@ -4,6 +4,10 @@
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
+/** Microseconds before and after every moment of that range: it is wider than the safe integers. */
+export const BEFORE_ALL = -1e18;
+export const AFTER_ALL = 1e18;
+
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? *([Zz]|[+-]\d\d:?\d\d)?)?$/;
 
 /**

@@ -1,9 +1,20 @@
 /** Any value as JSON text: cycles, depth, and what JSON has no word for are written as short texts. Never throws. */
 
 const MAX_DEPTH = 60;
+/** Values of one text. Objects that know each other have far more paths than members, and each path is written. */
+const MAX_VALUES = 200_000;
 
 /** JSON that `JSON.stringify` can take. */
-export function plain(value: unknown, depth = 0, above: readonly object[] = []): unknown {
+export function plain(value: unknown): unknown {
+  return valueOf(value, { left: MAX_VALUES }, 0, []);
+}
+
+interface Budget {
+  left: number;
+}
+
+function valueOf(value: unknown, budget: Budget, depth: number, above: readonly object[]): unknown {
+  budget.left -= 1;
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -18,17 +29,18 @@ export function plain(value: unknown, depth = 0, above: readonly object[] = []):
     case "undefined":
       return null;
     case "object":
-      return value === null ? null : plainObject(value, depth, above);
+      return value === null ? null : objectOf(value, budget, depth, above);
     default:
       return null;
   }
 }
 
-function plainObject(value: object, depth: number, above: readonly object[]): unknown {
+function objectOf(value: object, budget: Budget, depth: number, above: readonly object[]): unknown {
   if (above.includes(value)) return "[circular]";
   if (depth >= MAX_DEPTH) return "[too deep]";
+  if (budget.left <= 0) return "[too many values]";
   const inside = [...above, value];
-  const next = (item: unknown): unknown => plain(item, depth + 1, inside);
+  const next = (item: unknown): unknown => valueOf(item, budget, depth + 1, inside);
   try {
     if (Array.isArray(value)) return value.map(next);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();

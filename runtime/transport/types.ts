@@ -127,6 +127,11 @@ export interface HttpServerOptions {
   readonly notFound: { readonly handler: HttpHandler } | { readonly admit: Admit };
   /** Names (lower-case) of the request headers that `notFound` reads. */
   readonly notFoundHeaders?: readonly string[];
+  /**
+   * A request without a length is the last of its connection. Where a header has no name, the library shows neither it nor
+   * those behind it; the length may be among them, and the body would run as a request with headers of its sender's choice.
+   */
+  readonly closesWithoutLength?: boolean;
   /** Bound of all request bodies in memory, over all connections; a request beyond it is answered 503. 256 MiB by default. */
   readonly bodyBudgetBytes?: number;
   /** Body of the errors that the transport answers itself (400, 413, 500, 501, 503); `{"error":{"code","message"}}` by default. */

@@ -2,7 +2,7 @@
  * Answers on a uWS response. The library's rules are obeyed here: nothing is touched after the answer or an abort,
  * writes outside a callback are corked, large bodies wait for the socket instead of filling memory, HEAD has no body.
  */
-import { STATUS_CODES } from "node:http";
+import { statusLine } from "./status-text.js";
 import type { HeaderList, HttpReply, HttpStream, Refusal } from "./types.js";
 import type { UwsResponse } from "./uws-api.js";
 
@@ -245,7 +245,7 @@ class UwsStream implements HttpStream {
 }
 
 function writeHead(res: UwsResponse, status: number, headers: HeaderList): void {
-  if (status !== 200) res.writeStatus(`${status} ${STATUS_CODES[status] ?? "Unknown"}`);
+  if (status !== 200) res.writeStatus(statusLine(status));
   for (const header of headers) res.writeHeader(header[0], header[1]);
 }
 

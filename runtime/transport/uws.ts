@@ -39,9 +39,10 @@ export function createHttpServer(options: HttpServerOptions, uws: UwsModule = lo
     app.ws(route.pattern, socketBehavior(uws, route, headReader({ method: "GET", pattern: route.pattern, headers: route.headers ?? NONE }), guard));
   }
   const budget = new BodyBudget(options.bodyBudgetBytes ?? BODY_BUDGET_BYTES);
-  for (const route of options.routes) register(app, route, own, guard, budget);
-  const { notFoundHeaders = NONE } = options;
-  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, ignoresBody: true, ...options.notFound }, own, guard, budget);
+  const { notFoundHeaders = NONE, closesWithoutLength = false } = options;
+  const shared: Shared = { own, guard, budget, closesWithoutLength };
+  for (const route of options.routes) register(app, route, shared);
+  register(app, { method: "ANY", pattern: "/*", headers: notFoundHeaders, ignoresBody: true, ...options.notFound }, shared);
   return new UwsServer(uws, app);
 }
 
@@ -49,9 +50,17 @@ function defaultErrorBody(code: string, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }
 
-function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, guard: Guard, budget: BodyBudget): void {
+/** What the routes of a server share. */
+interface Shared {
+  readonly own: OwnAnswers;
+  readonly guard: Guard;
+  readonly budget: BodyBudget;
+  readonly closesWithoutLength: boolean;
+}
+
+function register(app: UwsApp, route: HttpRoute, shared: Shared): void {
   const { pattern } = route;
-  const handle = requestHandler(route, own, guard, budget);
+  const handle = requestHandler(route, shared);
   switch (route.method) {
     case "GET":
       app.get(pattern, handle);
@@ -77,7 +86,7 @@ function register(app: UwsApp, route: HttpRoute, own: OwnAnswers, guard: Guard, 
   }
 }
 
-function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget: BodyBudget): UwsHandler {
+function requestHandler(route: HttpRoute, { own, guard, budget, closesWithoutLength }: Shared): UwsHandler {
   const readHead = headReader(route);
   /** The only try/catch around handlers: no exception or rejection passes it. */
   const run: BodyRules["run"] = (handler, request, reply) => {
@@ -103,7 +112,7 @@ function requestHandler(route: HttpRoute, own: OwnAnswers, guard: Guard, budget:
     reply.corked = true;
     const problem = request.coded || request.length === BAD_LENGTH ? framingProblem(request, req, own) : null;
     // The library parses chunks and their extensions loosely; nothing after such a body may be read as a request.
-    if (request.coded) reply.closes = true;
+    if (request.coded || (closesWithoutLength && request.length === "")) reply.closes = true;
     if (problem !== null) refuseAndClose(reply, problem);
     else if (route.handler !== undefined) proceed(res, request, reply, rules, route.handler);
     else admit(res, request, reply, rules, route.admit);

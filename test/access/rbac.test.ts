@@ -23,7 +23,7 @@ function verdict(claims: Principal["claims"], tool: string, rules = RULES): stri
 test("the claim of a caller names the roles, one text being one role", () => {
   const table: readonly (readonly [unknown, readonly string[]])[] = [
     [undefined, ["viewer"]], [null, ["viewer"]], ["", ["viewer"]], ["admin", ["admin"]], ["admin viewer", ["admin viewer"]], ["admin,viewer", ["admin,viewer"]],
-    [["admin", "nope"], ["admin", "nope"]], [[], []], [5, ["5"]], [true, ["true"]], [[1, "", null, { a: 1 }, ["admin"]], ["1"]], [{ admin: true }, []],
+    [["admin", "nope"], ["admin", "nope"]], [[], []], [5, ["5"]], [2 ** 53, []], [[1e21, 5], ["5"]], [true, ["true"]], [[1, "", null, { a: 1 }, ["admin"]], ["1"]], [{ admin: true }, []],
   ];
   for (const [roles, want] of table) assert.deepEqual(rolesOf(RULES, { roles }), want, JSON.stringify(roles));
   assert.deepEqual(rolesOf(RULES, {}), ["viewer"]);

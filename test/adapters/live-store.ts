@@ -59,12 +59,10 @@ export interface LiveStore {
   keepsKey?(key: string): boolean;
   /** The client that loses a field named `__proto__`, which it sets on an object of its own; absent where it is kept. */
   readonly losesProto?: string;
-  /** Calls of each tool over the films of the quickstart; absent: 40. */
-  readonly filmCalls?: number;
-  /** Its index may miss a row, so that searches over the films cannot be compared row by row. */
-  readonly filmSearches?: "approximate";
   /** A filter whose meaning a filter has in this store, where that is another by design; null: no filter's. */
   means(filter: Filter): Filter | null;
+  /** The only patterns of `like` that it compares with, `text%`; it refuses the others. Absent: all of them. */
+  readonly likes?: "prefix";
   /** The score of a record with this cosine similarity. */
   score(cosine: number): number;
   /** Drops what `fill` made. */

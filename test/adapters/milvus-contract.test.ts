@@ -3,4 +3,4 @@ import { contract } from "./contract.js";
 import { milvusStore } from "./milvus-live.js";
 
 const uri = process.env["TOOLSRV_TEST_MILVUS"];
-contract("milvus", uri === undefined ? "needs Milvus; make live starts milvus-lite" : () => milvusStore(uri, process.env["TOOLSRV_TEST_MILVUS_TOKEN"], process.env["TOOLSRV_TEST_MILVUS_WHAT"]));
+contract("milvus", uri === undefined ? "needs Milvus; make live starts milvus-lite" : () => milvusStore(uri, process.env["TOOLSRV_TEST_MILVUS_TOKEN"], process.env["TOOLSRV_TEST_MILVUS_VARIANT"]));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isBackendError } from "../../runtime/abi/errors.js";
 import type { Condition, Filter } from "../../runtime/abi/filter.js";
 import { compileFilter } from "../../runtime/adapters/milvus/filter.js";
-import { schemaOf } from "../../runtime/adapters/milvus/requests.js";
+import { ASSUMED_SCHEMA, queryBody, type Schema, schemaOf, widerSearch } from "../../runtime/adapters/milvus/requests.js";
 import { suite } from "../lib/suite.js";
 
 const test = suite("adapters/milvus filter");
@@ -42,6 +42,32 @@ test("a value of another type than the field's equals nothing", () => {
   assert.equal(compile(is("groups", "eq", "a")), "none");
   assert.equal(compile(is("id", "eq", "no number")), "none");
   assert.equal(compile(is("id", "in", ["1", "x", "007", "2"])), "pk in [1, 2]");
+});
+
+test("a pattern without wildcards is compared: servers let everything match an empty one", () => {
+  assert.equal(compile(is("title", "like", "")), "title == ''");
+  assert.equal(compile(is("dynamic", "like", "Drama")), "dynamic == 'Drama'");
+  assert.equal(compile(is("title", "like", "%")), "title like '%'");
+  assert.equal(compile(is("title", "like", "Dra%")), "title like 'Dra%'");
+});
+
+test("a pattern with _ comes with one that adds nothing: a server that would take _ for itself refuses that", () => {
+  assert.equal(compile(is("title", "like", "Dr_ma")), "(title like 'Dr_ma') and (title like '%_')");
+  assert.equal(compile(is("title", "like", "_")), "(title like '_') and (title like '%_')");
+});
+
+test("reads by filter have the collection's consistency, as the client gives it to searches", () => {
+  const own = schemaOf({ schema: { enable_dynamic_field: true, fields: [field("pk", "Int64", { is_primary_key: true })] as never }, consistency_level: "Bounded" }, []);
+  assert.equal(queryBody("films", null, ["pk"], own)?.consistency_level, "Bounded");
+  assert.ok(!("consistency_level" in (queryBody("films", null, ["pk"], ASSUMED_SCHEMA) ?? {})));
+});
+
+test("a search that found fewer rows than it may have is asked again, as widely as the index allows", () => {
+  const over = (type: string): Schema => schemaOf({ schema: { enable_dynamic_field: true, fields: [field("pk", "Int64", { is_primary_key: true }), field("vec", "FloatVector", { dim: "2" })] as never } }, [{ field_name: "vec", params: [{ key: "index_type", value: type }, { key: "metric_type", value: "COSINE" }] }]);
+  const body = { collection_name: "films", filter: "tenant == 'acme'", limit: 10, output_fields: ["pk"], data: [0, 1] };
+  for (const [type, params] of [["HNSW", { ef: 32_768 }], ["HNSW_SQ", { ef: 32_768 }], ["IVF_FLAT", { nprobe: 65_536 }], ["SCANN", { nprobe: 65_536 }]] as const) assert.deepEqual(widerSearch(body, 9, over(type)), { ...body, params }, type);
+  assert.equal(widerSearch(body, 10, over("HNSW")), null);
+  for (const type of ["FLAT", "AUTOINDEX"]) assert.equal(widerSearch(body, 9, over(type)), null, type);
 });
 
 test("a field with the name of a word of the language is written in full", () => {

@@ -76,7 +76,7 @@ test("each operator has the native form of its store", () => {
     [condition("exists", true, "note"), { qdrant: { must_not: [{ is_empty: { key: "note" } }] }, pgvector: { sql: "jsonb_typeof(payload #> $1::text[]) <> 'null'", params: [["note"]] } }],
     [condition("is_null", true, "note"), { qdrant: { must: [{ is_null: { key: "note" } }], must_not: [{ is_null: { key: "note[]" } }] } }],
     [condition("like", "a%b_", "title"), {
-      milvus: "title like 'a%b_'", weaviate: { operator: "Like", target: { property: "title" }, value: "a*b?" },
+      milvus: "(title like 'a%b_') and (title like '%_')", weaviate: { operator: "Like", target: { property: "title" }, value: "a*b?" },
       pgvector: { sql: `jsonb_typeof(payload #> $1::text[]) = 'string' AND payload #> $1::text[] #>> '{}' COLLATE "C" ~ $2`, params: [["title"], "^[aA].*[bB].$"] },
     }],
     [condition("text_match", "Red fox", "title"), {

@@ -118,6 +118,9 @@ const BAD: readonly Bad[] = [
     assert.equal(fetches, 0, "a key address in a token is never asked");
     return token;
   } },
+  { name: "a logout token", reason: "not an access token", make: (issuer) => issuer.token({}, { header: { typ: "logout+jwt" } }) },
+  { name: "an assertion for another server", reason: "not an access token", make: (issuer) => issuer.token({}, { header: { typ: "application/oauth-id-jag+JWT" } }) },
+  { name: "a token that is bound to a key of its client (DPoP)", reason: "bound to a key of its client", make: (issuer) => issuer.token({ cnf: { jkt: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I" } }) },
   { name: "five parts", reason: "not a JWT", make: () => "a.b.c.d.e" },
   { name: "no parts", reason: "not a JWT", make: () => "token" },
   { name: "a token over 16 KB", reason: "too long", make: (issuer) => issuer.token({ pad: "x".repeat(13_000) }) },
@@ -371,7 +374,7 @@ test("the principal is the claim that the catalog names; a prefix is removed, an
   const of = (payload: object, principalClaim = "sub", claimsPrefix = "") => principalFrom({ ...payload }, { principalClaim, claimsPrefix });
   assert.deepEqual(of({ sub: "ada", email: "a@x" }, "email"), { id: "a@x", claims: { sub: "ada", email: "a@x" }, headers: {} });
   assert.deepEqual([of({ uid: 7 }, "uid"), of({ sub: "" }), of({})].map((one) => typeof one !== "string" && one.id), ["7", null, null]);
-  assert.deepEqual([of({ uid: ["a"] }, "uid"), of({ uid: {} }, "uid"), of({ sub: ["a"] }, "uid")], ["the principal is not text", "the principal is not text", "sub is not text"]);
+  assert.deepEqual([of({ uid: ["a"] }, "uid"), of({ uid: {} }, "uid"), of({ uid: 2 ** 53 }, "uid"), of({ sub: ["a"] }, "uid")], ["the principal is not text", "the principal is not text", "the principal is not text", "sub is not text"]);
   const prefixed = { "https://x/org": "acme", org: "chosen by the user", sub: "a" };
   for (const payload of [prefixed, Object.fromEntries(Object.entries(prefixed).reverse())]) {
     const principal = of(payload, "sub", "https://x/");

@@ -75,7 +75,7 @@ test("a collection that an argument names must be among those allowed", () => {
 });
 
 test("a caller without a tenant is refused, whatever the claim or header holds instead", () => {
-  const nothing = [{}, { org: null }, { org: "" }, { org: [] }, { org: ["a", null] }, { org: { a: 1 } }];
+  const nothing = [{}, { org: null }, { org: "" }, { org: [] }, { org: ["a", null] }, { org: { a: 1 } }, { org: 2 ** 53 }, { org: ["a", -(2 ** 53)] }, { org: 1e21 }, { org: Number.NaN }, { org: Number.POSITIVE_INFINITY }];
   for (const claims of nothing) assert.deepEqual(refusal(() => bind({ ...plan, tenant }, { q: "x" }, context({ claims }))).code, "auth_error");
   const header: TenantPlan = { ...tenant, from: "header", name: "X-Tenant-Id" };
   assert.match(refusal(() => bind({ ...plan, tenant: header }, { q: "x" }, context())).message, /tenancy value is required/);
@@ -99,6 +99,24 @@ test("an argument that names another tenant: strict refuses, override drops it, 
   }
   const same = bind(fenced, { org: "acme" }, context(me)).filter;
   assert.deepEqual(same, { and: [{ path: "org", op: "eq", value: "acme" }, { path: "org", op: "eq", value: "acme" }] });
+});
+
+test("an argument of a written filter that names another tenant is treated alike, in alternatives too", () => {
+  const ofParam = { path: "org", op: "eq", param: "dept" } as const;
+  const open = { path: "open", op: "eq", value: true } as const;
+  const own = { path: "org", op: "eq", value: "acme" };
+  const me = { claims: { org: "acme" } };
+  for (const [filter, left] of [[ofParam, own], [{ and: [open, ofParam] }, { and: [own, open] }], [{ or: [ofParam, open] }, { and: [own, open] }], [{ or: [{ and: [ofParam, open] }, open] }, { and: [own, { or: [open, open] }] }]] as const) {
+    const fenced = { connection: "c", collection: "t", bind: [], tenant, filter };
+    assert.equal(refusal(() => bind(fenced, { dept: "other" }, context(me))).code, "VB4010");
+    for (const enforce of ["override", "warn"] as const) {
+      const call = context(me);
+      assert.deepEqual(bind({ ...fenced, tenant: { ...tenant, enforce } }, { dept: "other" }, call).filter, left);
+      assert.deepEqual(call.warnings, enforce === "warn" ? ["VB4010"] : []);
+    }
+    assert.doesNotThrow(() => bind(fenced, { dept: "acme" }, context(me)));
+    assert.doesNotThrow(() => bind(fenced, {}, context(me)));
+  }
 });
 
 test.run();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { BackendError } from "../../runtime/abi/errors.js";
 import type { Embedder, FilledEmbedding, OpenEmbedding } from "../../runtime/embed/embedder.js";
 import { retryDelayMs } from "../../runtime/embed/json-service.js";
+import { timesOf } from "../../runtime/embed/settings.js";
 import { openEmbedder, withCache } from "../../runtime/embed/table.js";
 import { parseVectorsPath, readVectors } from "../../runtime/embed/vectors-path.js";
 import { suite } from "../lib/suite.js";
@@ -192,6 +193,15 @@ test("the wait doubles, is shortened at random by up to half, and is never less 
     ["nonsense", wait(0, 1, "soon"), 1000], ["too long to wait", wait(0, 1, "3600"), null],
   ];
   for (const [what, got, want] of table) assert.equal(got, want, what);
+});
+
+test("a query is given up before its waits take longer than a call, with what the service answered; texts that load stores wait on", async () => {
+  for (const [what, config, headers] of [["Retry-After", {}, { "retry-after": "20" }], ["own waits", { retry_backoff_s: 30 }, {}]] as const) {
+    service.answer(status(503, {}, headers));
+    const error = await failure((await hosted(config)).embed(["a"], never));
+    assert.deepEqual([error.kind, service.asked.length], ["unreachable", 1], what);
+  }
+  assert.equal(timesOf({}, "hosted", 1, { use: "document" }).patienceMs, Number.POSITIVE_INFINITY);
 });
 
 test("a service that asks for an hour is not asked again, and the caller is not kept waiting", async () => {

@@ -168,9 +168,30 @@ test("lock --embedding --write locks the catalog; the plan has the space, and va
   assert.equal((await toolsrv("lock", "tools.yaml", "--embedding")).code, EXIT.LIVE);
 });
 
+const withDefaults = (defaults: string): string => catalog().replace(/defaults:[^]*?tools:/, `${defaults}\ntools:`);
+
+test("an embedding that is written as a text becomes the mapping that means the same", async () => {
+  const table: readonly (readonly [before: string, after: string])[] = [
+    ["defaults: { embedding: local/hashing-256 } # ours", 'defaults: { embedding: { provider: "local", model: "hashing-256", space: "SPACE" } } # ours'],
+    ["defaults:\n  embedding: 'local/hashing-256' # ours\n", 'defaults:\n  embedding: { provider: "local", model: "hashing-256", space: "SPACE" } # ours\n'],
+    ['defaults: { "embedding": "local/hashing-256" }', 'defaults: { "embedding": { "provider": "local", "model": "hashing-256", "space": "SPACE" } }'],
+  ];
+  for (const [before, after] of table) {
+    const plan = (text: string) => compile({ path: "text.yaml", text }, { env: new Map(), target: "build" }).value?.plans.embeddings["default"];
+    writeFileSync(join(cwd, "text.yaml"), withDefaults(before));
+    const { code, out } = await toolsrv("lock", "text.yaml", "--embedding", "--write");
+    assert.deepEqual([code, out], [EXIT.OK, "1 embedding locked in text.yaml\n"], before);
+    const text = readFileSync(join(cwd, "text.yaml"), "utf8");
+    const { space, ...rest } = plan(text) ?? { space: "" };
+    assert.equal(text, withDefaults(after.replace("SPACE", String(space))), before);
+    assert.deepEqual(rest, plan(withDefaults(before)), before);
+    assert.equal((await toolsrv("lock", "text.yaml", "--embedding", "--write")).out, "text.yaml is locked already\n");
+  }
+});
+
 test("lock says what to lock, and names embeddings that it cannot edit", async () => {
   assert.equal((await toolsrv("lock", "tools.yaml")).code, EXIT.USAGE);
-  writeFileSync(join(cwd, "text.yaml"), catalog().replace(/defaults:[^]*?tools:/, "defaults: { embedding: local/hashing-256 }\ntools:"));
+  writeFileSync(join(cwd, "text.yaml"), withDefaults("meta: { ours: &ours local/hashing-256 }\ndefaults: { embedding: *ours }"));
   const { code, err } = await toolsrv("lock", "text.yaml", "--embedding", "--write");
   assert.equal(code, EXIT.FINDINGS);
   assert.match(err, /defaults\.embedding is not a mapping of its own/);

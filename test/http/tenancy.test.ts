@@ -121,6 +121,31 @@ test("a plain tenant header is ASCII: other bytes in it are 400, before any tool
     }
   }), { timeoutMs: 20_000 });
 
+const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_notes", arguments: {} } });
+
+test("two tenant headers are 400 in every encoding, whichever comes first, and so is a comma", async () => {
+  const twice = (first: string, second: string): string => rawPost("/mcp", BODY, { "mcp-protocol-version": "2025-11-25", "X-Org": first }).replace("\r\n\r\n", `\r\nx-org: ${second}\r\n\r\n`);
+  for (const name of ["header.yaml", "percent.yaml", "base64url.yaml"]) {
+    await listening(name, async (port) => {
+      for (const [first, second] of [["acme", "other"], ["acme", "acme"], ["", "acme"], ["acme", ""]] as const) {
+        assert.equal((await rawHttp(port, twice(first, second))).status, 400, `${name} ${first}, ${second}`);
+      }
+      for (const value of ["acme,other", "acme, other", ",acme"]) assert.equal((await rawHttp(port, rawPost("/mcp", BODY, { "X-Org": value }))).status, 400, `${name} ${value}`);
+    });
+  }
+});
+
+test("no body runs as a request with another tenant: behind a header without a name the library shows no length", () =>
+  listening("header.yaml", async (port) => {
+    const inner = rawPost("/mcp", BODY, { "mcp-protocol-version": "2025-11-25", "X-Org": "other" });
+    for (const start of ["POST /mcp", "GET /healthz", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /nothing", "HEAD /readyz"]) {
+      const head = `${start} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nX-Org: acme\r\n: x\r\nContent-Length: ${inner.length}\r\n\r\n`;
+      const { raw } = await rawHttp(port, head + inner, { all: true });
+      assert.equal(raw.includes('"rows"'), false, start);
+      assert.ok(raw.split("HTTP/1.1 ").length <= 2, `${start}: one answer, then the end`);
+    }
+  }), { timeoutMs: 60_000 });
+
 test("with header_encoding a tenant outside ASCII has its own rows, and a raw byte never makes it another tenant", async () => {
   for (const [index, name] of ["percent", "base64url"].entries()) {
     await listening(`${name}.yaml`, async (port) => {

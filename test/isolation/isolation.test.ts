@@ -166,6 +166,27 @@ for (const [what, text, reason] of UNPROBED) {
   }, { timeoutMs: 30_000 });
 }
 
+test("a pipeline is probed with rows that its own filter finds", async () => {
+  const pipeline = (name: string, filter: string, rest = ""): string => `
+  - name: ${name}
+    kind: pipeline
+    description: The records of the caller's organisation, for the users who work in it.
+    steps: [{ retrieve: { target: { connection: store, collection: things }, filter: ${filter} } }]${rest}`;
+  const text = `tds_version: '2'
+connections: { store: { backend: sqlite, path: ./store.db } }
+defaults: { embedding: local/hashing-256 }
+security: { tenancy: { mode: claim, claim: org, path: org } }
+tools:${pipeline("status", "{ path: status, op: in, value: [paid, sent] }")}${pipeline("both", "{ and: [{ path: n, op: gte, value: 3 }, { path: tags, op: contains_all, value: [a, b] }] }")
+}${pipeline("either", "{ or: [{ path: size, op: gt, param: least }, { path: state, op: eq, value: open }] }", "\n    parameters: [{ name: least, dtype: integer }]")
+}${pipeline("guarded", "{ path: n, op: gte, value: 7 }", "\n    static_filters: [{ path: n, op: gte, value: 5 }]")
+}${pipeline("floor", "{ path: total, op: gte, param: floor }", "\n    parameters: [{ name: floor, dtype: float, required: true }]")}
+`;
+  const report = await probed(text);
+  assert.deepEqual(verdicts(report, "holds"), ["status", "both", "either", "guarded", "floor", "list_available_tools"], JSON.stringify(report.tools));
+  const unguarded = await probed(text, changed("tenant", () => null));
+  assert.deepEqual(verdicts(unguarded, "crossed"), ["status", "both", "either", "guarded", "floor"]);
+}, { timeoutMs: 60_000 });
+
 test("a program without the tool, or whose calls all fail, is not probed rather than green", async () => {
   const text = `${HEAD}security: { tenancy: { mode: claim, claim: org } }\ntools:\n${tool("list_docs")}`;
   const without = await probed(text, (plans) => ({ ...plans, tools: Object.fromEntries(Object.entries(plans.tools).filter(([name]) => name !== "list_docs")) }));

@@ -248,7 +248,7 @@ test("after a change of the catalog, validate --live notes the index that is mis
   rmSync(join(cwd, "store.db"));
   const gone = await toolsrv("load", "tools.yaml", ...names, "--reindex");
   assert.equal(gone.code, EXIT.USAGE);
-  assert.match(gone.err, /the database does not exist; create it with: toolsrv load/);
+  assert.equal(gone.err, "toolsrv load: the database does not exist; create it with: toolsrv load tools.yaml FILE --connection store --collection NAME\n");
   rmSync(cwd, { recursive: true });
 });
 

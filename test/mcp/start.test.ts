@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { repo } from "../lib/repo.js";
 import { Lines, start } from "../lib/served.js";
 import { suite } from "../lib/suite.js";
@@ -54,5 +54,22 @@ test("a server on stdio loads no compiler, no transport it does not use, and no 
   assert.deepEqual([...named("/dist/runtime/observe/spans/"), ...named("/dist/runtime/observe/metrics.js")], [], "the catalog asks for neither");
   assert.deepEqual(loaded.filter((module) => /\/runtime\/adapters\/(?!sqlite\/)\w+\/index\./.test(module)), []);
 }, { timeoutMs: 30_000 });
+
+/** The modules that are loaded with a file, by their imports that are neither of types nor late. */
+function loadedWith(path: string, seen = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (seen.has(path)) return seen;
+  const text = readFileSync(repo(path), "utf8");
+  seen.set(path, text);
+  for (const [, name = ""] of text.matchAll(/^(?:import|export) (?!type )(?:[^"';]*? from )?"(\.[^"]+)";/gm)) loadedWith(join(dirname(path), name).replace(/\.js$/, ".ts"), seen);
+  return seen;
+}
+
+test("what a server loads before its first call has none of Node's modules that are large and not needed then", () => {
+  for (const entry of ["runtime/abi/index.ts", "runtime/serve/mcp-http/server.ts", "runtime/transport/uws.ts"]) {
+    const loaded = loadedWith(entry);
+    assert.ok(loaded.size > 5, entry);
+    for (const [path, text] of loaded) assert.doesNotMatch(text, /^import (?!type ).* from "node:(?:http|https|http2|tls|crypto|worker_threads|child_process)"/m, `${path}, by ${entry}`);
+  }
+});
 
 test.run();

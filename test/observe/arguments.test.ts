@@ -69,6 +69,16 @@ test("what is kept is bounded: texts, lists, depth and values", () => {
   assert.deepEqual([keep(undefined)?.args, keep(null)?.args, keep("text")?.args], [{}, {}, "text"]);
 });
 
+test("a secret that is nested as deep as a body is long is left out, and no call fails of it", () => {
+  const deep = `${"[".repeat(30_000)}"innermost"${"]".repeat(30_000)}`;
+  for (const args of [`{"password":${deep}}`, `{"password":${deep.replaceAll("[", '{"a":').replaceAll("]", "}")}}`]) {
+    const kept = keep(JSON.parse(args));
+    assert.deepEqual(kept?.args, { password: "[REDACTED]" });
+    assert.equal(kept?.clean("not innermost"), "not [REDACTED]");
+  }
+  assert.deepEqual(keep(JSON.parse(`{"a":${deep}}`), audit({ include: { args: false } }))?.args, {});
+});
+
 test("what is kept is written as JSON.stringify writes it, whatever the texts, names and numbers are", () => {
   const odd = { 'a"b\\': "line\nfeed \u2028 \u0000 \ud800 é 😀", __proto__x: [-0, 1e21, 1.5e-9, 0.1, true, null, []], empty: {}, "": [[{}]] };
   const own = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown;

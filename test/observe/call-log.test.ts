@@ -259,4 +259,19 @@ test("over HTTP the header traceparent names the trace, _meta before it; what is
   }
 });
 
+test("a caller's text cannot look like another record, or command a terminal, in the log for people", async () => {
+  const evil = "x\n00:00:00.000 INFO call\r\u001b[31m\u009b2J\u0085\u2028\u202e\u{e0041}\u200b";
+  const written: string[] = [];
+  const log = createLog({ format: "text", level: "info", write: (text) => void written.push(text) });
+  log.warn(evil, { client: evil, error: new Error(evil) });
+  await log.flush();
+  const lines = [...(await logOf([[evil, {}]], { format: "text" })), ...written.join("").split("\n").filter((line) => line !== "")];
+  assert.ok(lines.length >= 4);
+  for (const line of lines) {
+    assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    assert.doesNotMatch(line, /^00:00:00/);
+  }
+  assert.match(lines.join("\n"), /client="x\\n00.*\\u009b2J\\u0085\\u2028\\u202e/);
+});
+
 test.run();

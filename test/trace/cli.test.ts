@@ -207,6 +207,10 @@ test("an import of what is no export is an error that says so; what was there be
     assert.equal((await trace("import", "again.jsonl")).code, 0);
     await writeFile(join(directory, "empty.jsonl"), "");
     assert.equal((await trace("import", "empty.jsonl")).code, 0);
+    const viewed = await trace("view", "prose.jsonl");
+    assert.deepEqual([viewed.code, viewed.err.trimEnd().split("\n").at(-1)], [1, "toolsrv trace: prose.jsonl is no export: nothing in it is a run or an event that can be read"]);
+    const folder = await trace("import", ".", "--data-dir", "data");
+    assert.deepEqual([folder.code, folder.err.split("\n")[0]], [2, `toolsrv trace import: ${directory} is no data directory of the existing system: it has no traces.db`]);
   }));
 
 test("an export reads back into the same runs, steps, payloads and tags", () =>

@@ -264,6 +264,15 @@ test("spans nest across awaits, fail with their error, end once, and take values
   });
 });
 
+test("objects that all know each other, which have more paths than anyone can write, are recorded up to a bound", () => {
+  const friends = Array.from({ length: 30 }, (_, index) => ({ index, friends: [] as unknown[] }));
+  for (const one of friends) one.friends = friends.filter((other) => other !== one);
+  const kept: { readonly [field: string]: unknown }[] = [];
+  createTracer({ sink: { emit: (event) => void kept.push(event), registerTools: () => undefined, flush: () => Promise.resolve(), dropped: 0 } }).start("tool", { name: "t", input: { friends } });
+  const text = JSON.stringify(kept[0]?.["payload"]);
+  assert.deepEqual([text.includes("[circular]"), text.includes("[too many values]"), text.length < 20_000_000], [true, true, true]);
+});
+
 test("a service that is not there costs events, counted, and nothing else", async () => {
   const refused = createTracer({ sink: createHttpSink({ url: "http://127.0.0.1:9", fetch: () => Promise.resolve(new Response("no", { status: 401 })), maxQueue: 3 }) });
   for (let index = 0; index < 4; index++) refused.start("tool", { name: "t" });

@@ -95,6 +95,14 @@ test("since resumes after a sequence number", async () => {
   socket.destroy();
 });
 
+test("since of other traces, which is a number that was never given out, leaves out nothing", async () => {
+  await trace.ingest(sampleRun("w3b"));
+  const { json } = await trace.get("/api/runs/w3b/journey?extended=1");
+  const socket = await rawWebSocket(trace.port, `/ws/trace/w3b?extended=1&since=${Number(json["last_seq"]) + 1}`);
+  assert.deepEqual((await message(socket)).payload, { steps: json["steps"], last_seq: json["last_seq"] });
+  socket.destroy();
+});
+
 test("a nested run is followed by its own steps alone", async () => {
   const events = sampleRun("w4");
   await trace.ingest(events.slice(0, 5));

@@ -5,8 +5,7 @@ import { CAPABILITIES, type Capabilities } from "../../../runtime/adapters/capab
 import { conditionDtype } from "../../dates.js";
 import { show, type Reporter } from "../../diagnostics.js";
 import type { Path, ResolvedCondition, ResolvedConnection, ResolvedParameter, ResolvedStaticFilters } from "../../ir.js";
-import { refusal } from "../native.js";
-import { directoriesOf, leavesOf, readsOf, type Rule } from "../rule.js";
+import { directoriesOf, leavesOf, readsOf, type Rule, type Subject } from "../rule.js";
 
 const COMPARISONS: ReadonlySet<Op> = new Set(COMPARISON_OPS);
 const TESTS: ReadonlySet<Op> = new Set(["exists", "is_null"]);
@@ -46,18 +45,18 @@ export const staticFilters: Rule = (subject, reporter) => {
   for (const { tool, connection } of readsOf(subject)) {
     if (tool.origin !== "user") continue;
     const { must, mustNot } = tool.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(typed(written(condition), tool.dates), condition.at, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(subject, typed(written(condition), tool.dates), condition.at, connection, tool.name, reporter);
   }
   for (const { tool, resolve, connection } of directoriesOf(subject)) {
     if (connection === null) continue;
     const { must, mustNot } = resolve.staticFilters;
-    for (const condition of [...must, ...mustNot]) checkCondition(typed(written(condition), resolve.dates), condition.at, connection, tool.name, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(subject, typed(written(condition), resolve.dates), condition.at, connection, tool.name, reporter);
   }
   for (const connection of subject.catalog.connections) {
     const { must, mustNot } = connection.builtinDefaults.staticFilters;
     // Built-ins of one connection have the same dates; without any, what dtypes says.
     const dates = subject.catalog.tools.find(({ origin, target }) => origin !== "user" && target?.connection === connection.name)?.dates ?? [];
-    for (const condition of [...must, ...mustNot]) checkCondition(typed(filled(condition), dates), condition.at, connection, null, reporter);
+    for (const condition of [...must, ...mustNot]) checkCondition(subject, typed(filled(condition), dates), condition.at, connection, null, reporter);
   }
 };
 
@@ -88,7 +87,7 @@ export const parameterFilters: Rule = (subject, reporter) => {
         continue;
       }
       const at = parameter.op === null ? [...parameter.at, "path"] : [...parameter.at, "op"];
-      checkCondition({ path: parameter.path ?? parameter.name, op, value: sampleOperand(parameter, op), ...dtypeOf(parameter) }, at, connection, tool.name, reporter);
+      checkCondition(subject, { path: parameter.path ?? parameter.name, op, value: sampleOperand(parameter, op), ...dtypeOf(parameter) }, at, connection, tool.name, reporter);
     }
   }
 };
@@ -107,7 +106,7 @@ export const retrieveFilters: Rule = (subject, reporter) => {
         const value = "param" in leaf ? sampleOperand(parameter, leaf.op) : leaf.value;
         const want = operandProblem(leaf.op, value);
         if (want !== null) reporter.report("TS0216", { op: leaf.op, want, got: show(value) }, { path: at }, { tool: tool.name });
-        else checkCondition("param" in leaf ? { path: leaf.path, op: leaf.op, value, ...dtypeOf(parameter) } : typed(leaf, tool.dates), at, connection, tool.name, reporter);
+        else checkCondition(subject, "param" in leaf ? { path: leaf.path, op: leaf.op, value, ...dtypeOf(parameter) } : typed(leaf, tool.dates), at, connection, tool.name, reporter);
       }
     }
   }
@@ -133,12 +132,12 @@ function unreadable(kind: string, can: Capabilities, withoutQuery: boolean, filt
   return null;
 }
 
-function checkCondition(condition: Condition, at: Path, connection: ResolvedConnection, tool: string | null, reporter: Reporter): void {
+function checkCondition(subject: Subject, condition: Condition, at: Path, connection: ResolvedConnection, tool: string | null, reporter: Reporter): void {
   const can = CAPABILITIES[connection.backend];
   const { path, op } = condition;
   if (!COMPARISONS.has(op) && !(can.extendedOps as readonly Op[]).includes(op)) return lack(connection, `the operator ${op}`, at, tool, reporter);
   if (path.includes(".") && !can.nestedPaths) return lack(connection, `nested paths ('${path}')`, at, tool, reporter);
-  const problem = operandProblem(op, condition.value) === null ? refusal(connection.backend, condition as Filter) : null;
+  const problem = operandProblem(op, condition.value) === null ? subject.refusal(connection.backend, condition as Filter) : null;
   if (problem !== null) lack(connection, `this filter: ${problem}`, at, tool, reporter);
 }
 

@@ -46,7 +46,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   await checkTarget(wanted, connection, catalog, io);
   const temporary = join(dirname(wanted.file), `.${basename(wanted.file)}.${randomBytes(6).toString("hex")}.copy`);
   try {
-    return await copy(wanted, { catalog, connection, temporary }, io);
+    return await copy(wanted, { catalog, connection, temporary, shown: invocation.args[0] ?? "" }, io);
   } catch (error) {
     if (io.signal.aborted) {
       io.stderr.write("interrupted; nothing is written\n");
@@ -100,6 +100,8 @@ interface Task {
   readonly connection: ResolvedConnection;
   /** The file while it is written. */
   readonly temporary: string;
+  /** The catalog as the command line names it. */
+  readonly shown: string;
 }
 
 async function copy(wanted: CopyOptions, task: Task, io: Io): Promise<number> {
@@ -107,7 +109,7 @@ async function copy(wanted: CopyOptions, task: Task, io: Io): Promise<number> {
   const { guard, route } = boundsOf(compiled, connection, env);
   const filter = andAll([guard, wanted.where === null ? null : readWhere(wanted.where, datesOf(compiled, connection))]);
   checkFilter(filter, connection.backend);
-  const adapter = await openStore(connection, { base: fileURLToPath(base) }, { host: io.host, env, variables: io.env });
+  const adapter = await openStore(connection, { base: fileURLToPath(base), from: { catalog: task.shown, connection: connection.name } }, { host: io.host, env, variables: io.env });
   try {
     const names = wanted.collections ?? collectionsOf(compiled, wanted.from) ?? (await ask(connection, io, (signal) => adapter.collections(signal)));
     if (names.length === 0) throw new RangeError(`no tool reads a collection of connection '${wanted.from}'; name one with --collection`);

@@ -1,5 +1,6 @@
 /** `toolsrv load`: fills a collection of an embedded store. The only command that writes to one. */
 import { resolve } from "node:path";
+import type { OpenOptions } from "../../../runtime/adapters/adapter.js";
 import type { Embedder } from "../../../runtime/embed/embedder.js";
 import type { Compiled } from "../../compile.js";
 import { type ConvertOptions, LOAD_TYPES, snakeCase, type LoadType } from "../../load/convert.js";
@@ -7,6 +8,7 @@ import type { LoadResult } from "../../load/load.js";
 import { createProgress } from "../../load/progress.js";
 import { decode, formatOf, readRecords } from "../../load/source.js";
 import { loadTarget, type LoadTarget } from "../../load/target.js";
+import type { Writer } from "../../load/writer.js";
 import { openCatalog, type OpenedCatalog } from "../../printers/open-catalog.js";
 import { UsageError, type CommandModule, type Invocation, type Io } from "../command.js";
 import { EXIT } from "../exit.js";
@@ -37,7 +39,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   try {
     const { connection, collection } = namesOf(invocation);
     const target = loadTarget(await filled(catalog), connection, collection, catalog.base);
-    return await (wanted === null ? reindex(collection, target, io) : load(wanted, target, io));
+    return await (wanted === null ? reindex(collection, target, { catalog: invocation.args[0] ?? "", connection }, io) : load(wanted, target, io));
   } catch (error) {
     const problem = await problemOf(error);
     if (problem === null) throw error;
@@ -106,18 +108,19 @@ function readTypes(text: string): ReadonlyMap<string, LoadType> {
 }
 
 /** Indexes without records: after the catalog has changed. */
-async function reindex(collection: string, { file, path, indexes }: LoadTarget, io: Io): Promise<number> {
-  const { reindexFile } = await import("../../load/indexer.js");
+async function reindex(collection: string, { file, path, indexes }: LoadTarget, from: NonNullable<OpenOptions["from"]>, io: Io): Promise<number> {
+  const [{ reindexFile }, { lockCollection }, { loadCommand }] = await Promise.all([import("../../load/indexer.js"), import("../../load/lock.js"), import("../../../runtime/adapters/sqlite/database.js")]);
   const startedMs = io.host.monotonic();
-  const { made, dropped, kept } = await reindexFile({ file, name: path }, collection, indexes);
+  const lock = (await io.host.exists(file)) ? lockCollection(file, collection) : null;
+  const { made, dropped, kept } = await reindexFile({ file, name: path, load: loadCommand(from) }, collection, indexes).finally(() => lock?.release());
   const shown = (keys: readonly string[], what: string): string => `${keys.length} ${what}${keys.length === 0 ? "" : ` (${keys.join("; ")})`}`;
   io.stdout.write(`indexes of collection ${collection} in ${path}: ${shown(made, "made")}, ${shown(dropped, "dropped")}, ${shown(kept, "kept")}, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s\n`);
   return EXIT.OK;
 }
 
 async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<number> {
-  const [{ openEmbedder }, { measureSpace, movedSpace }, { Writer }, { loadRecords }, { isCollectionName }] = await Promise.all([
-    import("../../../runtime/embed/table.js"), import("../../../runtime/embed/space.js"), import("../../load/writer.js"), import("../../load/load.js"), import("../../../runtime/adapters/sqlite/layout.js"),
+  const [{ openEmbedder }, { measureSpace, movedSpace }, { Writer }, { lockCollection }, { isCollectionName }] = await Promise.all([
+    import("../../../runtime/embed/table.js"), import("../../../runtime/embed/space.js"), import("../../load/writer.js"), import("../../load/lock.js"), import("../../../runtime/adapters/sqlite/layout.js"),
   ]);
   if (!isCollectionName(wanted.collection)) throw new UsageError(`'${wanted.collection}' cannot be the name of a collection`);
   const startedMs = io.host.monotonic();
@@ -128,10 +131,21 @@ async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<nu
   const embedder = await open("document");
   const dims = embedder.dims ?? (await embedder.embed(["dimensions"], io.signal))[0]?.length ?? 0;
   const embeddedBy = `${embedder.provider}/${embedder.model}`;
-  const writer = await Writer.open({
-    file: target.file, collection: wanted.collection, replace: wanted.replace, indexes: target.indexes,
-    embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "", space },
-  });
+  const lock = lockCollection(target.file, wanted.collection);
+  try {
+    const writer = await Writer.open({
+      file: target.file, collection: wanted.collection, replace: wanted.replace, indexes: target.indexes,
+      embedding: { embeddedBy, dims, text: wanted.text?.join(",") ?? "", space },
+    });
+    return await fill(writer, embedder, wanted, target, io, `${embeddedBy}, ${dims} dimensions`, startedMs);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The records of the source into the open collection. */
+async function fill(writer: Writer, embedder: Embedder, wanted: LoadOptions, target: LoadTarget, io: Io, made: string, startedMs: number): Promise<number> {
+  const { loadRecords } = await import("../../load/load.js");
   let finished = false;
   try {
     const progress = createProgress(io.stderr, `loading ${wanted.collection}`, io.host.monotonic);
@@ -156,7 +170,7 @@ async function load(wanted: LoadOptions, target: LoadTarget, io: Io): Promise<nu
     }
     writer.finish();
     finished = true;
-    io.stdout.write(`${summary(result)} in collection ${wanted.collection} of ${target.path} (${embeddedBy}, ${dims} dimensions, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s)\n`);
+    io.stdout.write(`${summary(result)} in collection ${wanted.collection} of ${target.path} (${made}, ${((io.host.monotonic() - startedMs) / 1000).toFixed(1)} s)\n`);
     return result.bad > 0 ? EXIT.FINDINGS : EXIT.OK;
   } finally {
     if (!finished) writer.abandon();

@@ -20,7 +20,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
   for (const embedding of embeddingsToAsk(catalog.compiled.checked)) {
     const space = await measure(embedding, catalog, io);
     if (space === null) return EXIT.LIVE;
-    spaces.push({ path: embedding.at, space });
+    spaces.push({ path: embedding.at, space, means: { provider: embedding.provider, model: embedding.model } });
   }
   if (spaces.length === 0) io.stderr.write("no tool searches by text, so there is nothing to lock\n");
   return options["write"] === true ? write(args[0] ?? "", catalog.text, spaces, io) : print(spaces, io);

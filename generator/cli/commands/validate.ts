@@ -211,7 +211,8 @@ function costsOf({ plans: { definitions, settings }, certificates }: Compiled): 
 
 /** Four characters of JSON are about one token in the tokenizers that hosts use. */
 function tokensOf(definitions: Plans["definitions"]): string {
-  return Math.ceil(JSON.stringify(definitions).length / 4).toLocaleString("en-US");
+  // Without the tables of languages that `toLocaleString` loads.
+  return String(Math.ceil(JSON.stringify(definitions).length / 4)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 function totals(diagnostics: readonly Diagnostic[]): string {

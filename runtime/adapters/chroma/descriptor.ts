@@ -17,5 +17,5 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "Chroma's own server, of chromadb 1.5.9",
+  provenOn: ["Chroma's own server, of chromadb 1.5.9"],
 };

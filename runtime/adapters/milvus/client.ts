@@ -126,6 +126,7 @@ function throwStatus(answer: unknown): void {
   const own = answer as { readonly status?: Status } & Status;
   const { code = 0, error_code: name = "Success", reason = "" } = own.status ?? own;
   if (code === 0 && (name === "Success" || name === 0)) return;
+  if (/unsupported pattern/.test(reason)) throw new BackendError("unsupported", "milvus", "this server compares by like with 'text%' only; other patterns need Milvus 2.4", { cause: new Error(reason) });
   const [kind, words] = (typeof name === "string" ? NAMES[name] : undefined) ?? CODES[code] ?? (/parse|expression|invalid/i.test(reason) ? ["bad_request", "refuses the request"] as const : ["internal", "failed"] as const);
   throw new BackendError(kind, "milvus", `the store ${words} (code ${code})`, { cause: new Error(reason) });
 }

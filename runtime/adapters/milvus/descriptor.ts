@@ -21,5 +21,5 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "milvus-lite 3.2.2",
+  provenOn: ["milvus-lite 3.2.2", "Milvus 2.3.5"],
 };

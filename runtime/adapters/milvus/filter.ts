@@ -87,7 +87,7 @@ function compileCondition(condition: ShapeCondition, fields: Fields): Compiled<E
     case "contains_all":
       return contains("all", field, operandsOf(condition));
     case "like":
-      return field.kind === "text" || field.kind === "any" || field.kind === "assumed" ? text`${field.name} like ${later(operandOf(condition), (value) => literalOf(pattern(String(value))))}` : "none";
+      return field.kind === "text" || field.kind === "any" || field.kind === "assumed" ? text`${later(operandOf(condition), (value) => matches(field.name, String(value)))}` : "none";
     case "exists":
     case "is_null":
     case "text_match":
@@ -205,8 +205,15 @@ function escape(text: string): string {
   return text.replace(/[\\'\n\r\t]/g, (char) => ESCAPES[char] ?? char);
 }
 
-function pattern(text: string): string {
-  const tokens = parseLike(text);
+/**
+ * A pattern without wildcards is compared, because servers take the empty pattern for one that everything matches.
+ * Before 2.4 they know no pattern but `text%` and refuse the others, save those with `_`, which they silently take for
+ * the character itself: beside these is a pattern that adds nothing and is refused there.
+ */
+function matches(name: string, like: string): string {
+  const tokens = parseLike(like);
   if (tokens.some((token) => typeof token !== "string" && /[%_]/.test(token.text))) return refuse("milvus", "a literal % or _ in a pattern");
-  return tokens.map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text)).join("");
+  const pattern = literalOf(tokens.map((token) => (token === "any" ? "%" : token === "one" ? "_" : token.text)).join(""));
+  if (tokens.every((token) => typeof token !== "string")) return `${name} == ${pattern}`;
+  return tokens.includes("one") ? `(${name} like ${pattern}) and (${name} like '%_')` : `${name} like ${pattern}`;
 }

@@ -17,7 +17,7 @@ import { refuseRoute } from "../reduce.js";
 import { textSetting } from "../settings.js";
 import { Client, type Config } from "./client.js";
 import { countQuery, explainWith, type Known, pageQuery, rowsQuery, searchQuery } from "./queries.js";
-import { ASSUMED_SCHEMA, type Described, type DescribedIndex, type QueryBody, type Schema, schemaOf } from "./requests.js";
+import { ASSUMED_SCHEMA, type Described, type DescribedIndex, type QueryBody, type Schema, schemaOf, type SearchBody, widerSearch } from "./requests.js";
 
 /** How long the schema of a collection is taken as read. */
 const FRESH_MS = 30_000;
@@ -71,7 +71,10 @@ class MilvusAdapter implements Adapter {
     }
     const body = searchQuery(known, request);
     if (body === null) return { rows: [], exact: true };
-    const { results } = await this.client.ask(signal, (client) => client.search(body as Milvus.SearchSimpleReq));
+    const ask = async (asked: SearchBody): Promise<readonly Milvus.SearchResultData[]> => (await this.client.ask(signal, (client) => client.search(asked as object as Milvus.SearchSimpleReq))).results;
+    const first = await ask(body);
+    const wider = widerSearch(body, first.length, schema);
+    const results = wider === null ? first : await ask(wider);
     const rows = results.map((found): Row => {
       const row = toRow(found, schema);
       row["_score"] = scoreOf(found.score, schema.isDistance);
@@ -132,7 +135,8 @@ class MilvusAdapter implements Adapter {
   }
 
   async #query(body: QueryBody, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
-    return (await this.client.ask(signal, (client) => client.query(body as Milvus.QueryReq))).data;
+    // The client takes the names of consistency levels, too; its types have their numbers.
+    return (await this.client.ask(signal, (client) => client.query(body as object as Milvus.QueryReq))).data;
   }
 
   async #schema(collection: string, signal: AbortSignal): Promise<Known> {

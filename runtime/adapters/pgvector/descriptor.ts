@@ -10,7 +10,7 @@ export const descriptor: BackendDescriptor = {
   summary: "PostgreSQL with the extension pgvector",
   packages: ["pg"],
   variant: {
-    summary: "`dsn: pglite://FOLDER`", packages: EMBEDDED_PACKAGES, provenOn: "PGlite 0.5.14 (PostgreSQL 18.6) with pgvector 0.8.7",
+    summary: "`dsn: pglite://FOLDER`", packages: EMBEDDED_PACKAGES, provenOn: ["PGlite 0.5.14 (PostgreSQL 18.6) with pgvector 0.8.7"],
     when: ({ dsn }) => typeof dsn === "string" && dsn.startsWith("pglite:"),
   },
   settings: {
@@ -28,6 +28,6 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "PostgreSQL 18.4 with pgvector 0.8.5",
+  provenOn: ["PostgreSQL 18.4 with pgvector 0.8.5"],
   hasVectors: (settings) => settings["mode"] !== "table" && settings["vector_column"] !== null,
 };

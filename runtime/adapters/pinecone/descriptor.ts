@@ -18,5 +18,5 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "a stand-in of ours, which checks requests with the models of the client 8.1.0; not on the service",
+  provenOn: ["a stand-in of ours, which checks requests with the models of the client 8.1.0; not on the service"],
 };

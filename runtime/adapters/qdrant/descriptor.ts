@@ -18,5 +18,5 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "Qdrant's engine (qdrant-edge-py 0.9.0), our REST layer",
+  provenOn: ["Qdrant's engine (qdrant-edge-py 0.9.0), our REST layer"],
 };

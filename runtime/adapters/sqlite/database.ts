@@ -6,7 +6,7 @@ import * as sqliteVec from "sqlite-vec";
 import { likeMatcher } from "../../base/like.js";
 import { wordMatcher } from "../../base/text.js";
 import type { OpenOptions } from "../adapter.js";
-import { aboutDatabase, sqliteError } from "./errors.js";
+import { aboutDatabase, isUnfinished, sqliteError } from "./errors.js";
 import { FUNCTIONS } from "./filter.js";
 import { extensionProblem } from "./native.js";
 import { COLLECTIONS_TABLE, FORMAT, FORMATS } from "./layout.js";
@@ -35,7 +35,8 @@ export function loadCommand(from: OpenOptions["from"]): string {
  * Opens an existing file that `toolsrv load` wrote; never creates one.
  * @throws BackendError with what to do: no file, not a database, not ours, another format, no native module.
  */
-export async function openDatabase({ file, name, load }: Place): Promise<Connection> {
+export async function openDatabase(place: Place): Promise<Connection> {
+  const { file, name, load } = place;
   const found = await stat(file).catch((error: unknown) => error);
   if (found instanceof Error) {
     const isMissing = "code" in found && (found.code === "ENOENT" || found.code === "ENOTDIR");
@@ -43,17 +44,45 @@ export async function openDatabase({ file, name, load }: Place): Promise<Connect
   }
   if (!(found as Stats).isFile()) throw aboutDatabase("not_found", "is not a file", name);
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
     try {
-      prepareConnection(db);
-      checkFormat(db, name, load);
-      return db;
+      return connect(place);
     } catch (error) {
-      db.close();
-      throw error;
+      if (!isUnfinished(error) || !rollBack(place)) throw error;
+      return connect(place);
     }
   } catch (error) {
     throw sqliteError(error, name);
+  }
+}
+
+function connect({ file, name, load }: Place): Connection {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
+  try {
+    prepareConnection(db);
+    checkFormat(db, name, load);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Takes back the transaction of a load that was killed while it wrote: SQLite does so when a connection that may write
+ * reads, and refuses every read of others until then. Nothing else is written.
+ * @returns false where that is not possible, as in a folder that may not be written
+ */
+export function rollBack({ file }: Place): boolean {
+  try {
+    const db = new Database(file, { fileMustExist: true, timeout: LOCK_WAIT_MS });
+    try {
+      db.prepare("SELECT count(*) FROM sqlite_schema").get();
+      return true;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return false;
   }
 }
 

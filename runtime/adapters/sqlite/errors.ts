@@ -14,6 +14,7 @@ const SQLITE_KINDS: readonly (readonly [RegExp, BackendErrorKind, string])[] = [
   [/^SQLITE_(BUSY|LOCKED)/, "busy", "is locked by another process; try again"],
   [/^SQLITE_NOTADB/, "internal", "is not a SQLite database"],
   [/^SQLITE_CORRUPT/, "internal", "is damaged; load it again with: toolsrv load … --replace"],
+  [/^SQLITE_READONLY_ROLLBACK/, "unreachable", "was left in the middle of a write by a load that was killed; run that load again, or let the server write to the file and its folder"],
   [/^SQLITE_(CANTOPEN|PERM|AUTH|READONLY)/, "auth", "cannot be opened; check the permissions of the file and its folder"],
   [/^SQLITE_FULL/, "unreachable", "cannot be written: no space left on the device"],
   [/^SQLITE_IOERR/, "unreachable", "cannot be read"],
@@ -40,4 +41,9 @@ export function aboutDatabase(kind: BackendErrorKind, words: string, name: strin
 /** Whether a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error) && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+}
+
+/** Whether a load was killed while it wrote, and nothing has taken its transaction back. */
+export function isUnfinished(error: unknown): boolean {
+  return hasCode(error) && error.code === "SQLITE_READONLY_ROLLBACK";
 }

@@ -12,61 +12,51 @@ import { PreparedReads } from "../prepared.js";
 import { refuseRoute } from "../reduce.js";
 import { codesMemory } from "./code-sets.js";
 import { costOf } from "./cost.js";
-import { loadCommand, type Place } from "./database.js";
-import { Lists } from "./lists.js";
+import { CurrentFile, type OpenFile } from "./current-file.js";
+import { loadCommand } from "./database.js";
 import { explainOn, type Known } from "./queries.js";
 import type { StoredRecord } from "./reads.js";
 import { type Hit, isLarge, searchAtOnce, searchInSteps } from "./search.js";
-import { SearchPool } from "./search-pool.js";
-import { Session, SnapshotPool } from "./session.js";
 import { vectorsSql } from "./sql.js";
 
 class SqliteAdapter implements Adapter {
-  /** For work that one turn of the event loop does. */
-  readonly #main: Session;
-  /** For searches that take several turns. */
-  readonly #snapshots: SnapshotPool;
-  /** For reads that would keep the event loop from other requests. */
-  readonly #searches: SearchPool;
-  readonly #lists: Lists;
+  readonly #file: CurrentFile;
 
-  constructor(main: Session, place: Place, codesMemoryBytes: number) {
-    this.#main = main;
-    this.#snapshots = new SnapshotPool(place);
-    this.#searches = new SearchPool(place, { codesMemoryBytes });
-    this.#lists = new Lists(main, this.#searches);
+  constructor(file: CurrentFile) {
+    this.#file = file;
   }
 
-  health(signal: AbortSignal): Promise<void> {
-    return this.#main.run(signal, () => void this.#main.collections.names());
+  async health(signal: AbortSignal): Promise<void> {
+    const { main } = await this.#file.check();
+    return main.run(signal, () => void main.collections.names());
   }
 
-  collections(signal: AbortSignal): Promise<readonly string[]> {
-    return this.#main.run(signal, () => this.#main.collections.names());
+  async collections(signal: AbortSignal): Promise<readonly string[]> {
+    const { main } = await this.#file.get();
+    return main.run(signal, () => main.collections.names());
   }
 
-  describe(collection: string, signal: AbortSignal): ReturnType<Adapter["describe"]> {
-    return this.#main.run(signal, () => {
-      const found = this.#main.collections.find(collection);
-      return found === null ? null : this.#main.collections.describe(found);
+  async describe(collection: string, signal: AbortSignal): ReturnType<Adapter["describe"]> {
+    const { main } = await this.#file.get();
+    return main.run(signal, () => {
+      const found = main.collections.find(collection);
+      return found === null ? null : main.collections.describe(found);
     });
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<RowSet> {
     refuseRoute("sqlite", request.route);
-    const hits = (await this.#main.run(signal, () => searchAtOnce(this.#main, request))) ?? (await this.#searchLong(request, signal));
+    const looked = this.#file.get();
+    const file = looked instanceof Promise ? await looked : looked;
+    const hits = (await file.main.run(signal, () => searchAtOnce(file.main, request))) ?? (await searchLong(file, request, signal));
     return { rows: hits.map(toScoredRow), exact: true };
-  }
-
-  /** A filter over the texts of a small collection shares the event loop; a large collection is searched in a thread. */
-  async #searchLong(request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
-    const large = await this.#main.run(signal, () => isLarge(this.#main, this.#main.collections.get(request.collection)));
-    return large ? this.#searches.search(request, signal) : this.#snapshots.use(signal, (session) => searchInSteps(session, request, signal));
   }
 
   async fetch(request: Parameters<Adapter["fetch"]>[0], signal: AbortSignal): Promise<RowSet> {
     refuseRoute("sqlite", request.route);
-    const rows = (await this.#lists.read({ fetch: request }, signal)) as readonly StoredRecord[];
+    const looked = this.#file.get();
+    const { lists } = looked instanceof Promise ? await looked : looked;
+    const rows = (await lists.read({ fetch: request }, signal)) as readonly StoredRecord[];
     return { rows: rows.map(({ id, record }) => toRow(record, id)), exact: true };
   }
 
@@ -74,14 +64,17 @@ class SqliteAdapter implements Adapter {
   async page({ collection, filter, route, limit, after }: PageRequest, signal: AbortSignal): Promise<Page> {
     const offset = offsetOf(after);
     const { rows } = await this.fetch({ collection, filter, ...(route === undefined ? {} : { route }), limit, offset, fields: null }, signal);
-    const found = await this.#main.run(signal, () => this.#main.all(vectorsSql(collection, rows.map((row) => String(row["_id"]))))) as { id: string; vector: Buffer }[];
+    const { main } = await this.#file.get();
+    const found = await main.run(signal, () => main.all(vectorsSql(collection, rows.map((row) => String(row["_id"]))))) as { id: string; vector: Buffer }[];
     const vectors = new Map(found.map(({ id, vector }) => [id, floatsOf(vector)]));
     return countedPage(rows.map((row) => ({ row, vector: vectors.get(String(row["_id"])) ?? null })), rows.length, offset, limit);
   }
 
   async count(collection: string, filter: Parameters<Adapter["count"]>[1], signal: AbortSignal, route?: Route): Promise<number> {
     refuseRoute("sqlite", route);
-    const [row] = (await this.#lists.read({ count: { collection, filter } }, signal)) as readonly { readonly n: number }[];
+    const looked = this.#file.get();
+    const { lists } = looked instanceof Promise ? await looked : looked;
+    const [row] = (await lists.read({ count: { collection, filter } }, signal)) as readonly { readonly n: number }[];
     return row?.n ?? 0;
   }
 
@@ -91,18 +84,23 @@ class SqliteAdapter implements Adapter {
 
   explain(request: ReadRequest): Json {
     const known = assumed(request);
-    return explainOn(request, this.#main.collections.readBefore(known.name) ?? known);
+    return explainOn(request, this.#file.last.main.collections.readBefore(known.name) ?? known);
   }
 
-  cost(request: ReadRequest, signal: AbortSignal): Promise<ReadCost> {
-    return this.#main.run(signal, () => costOf(this.#main, request));
+  async cost(request: ReadRequest, signal: AbortSignal): Promise<ReadCost> {
+    const { main } = await this.#file.get();
+    return main.run(signal, () => costOf(main, request));
   }
 
   async close(): Promise<void> {
-    this.#main.close();
-    this.#snapshots.close();
-    this.#searches.close();
+    this.#file.close();
   }
+}
+
+/** A filter over the texts of a small collection shares the event loop; a large collection is searched in a thread. */
+async function searchLong({ main, searches, snapshots }: OpenFile, request: SearchRequest, signal: AbortSignal): Promise<readonly Hit[]> {
+  const large = await main.run(signal, () => isLarge(main, main.collections.get(request.collection)));
+  return large ? searches.search(request, signal) : snapshots.use(signal, (session) => searchInSteps(session, request, signal));
 }
 
 function toScoredRow({ record, id, score }: Hit): Row {
@@ -134,7 +132,7 @@ export const adapter: AdapterModule = {
     const path = settings["path"];
     if (typeof path !== "string" || path === "") throw new BackendError("unsupported", "sqlite", "the connection has no path");
     const place = { file: resolve(base, path), name: path, load: loadCommand(from) };
-    return new SqliteAdapter(await Session.open(place), place, codesMemory(settings));
+    return new SqliteAdapter(await CurrentFile.open(place, codesMemory(settings)));
   },
   explain: (request) => explainOn(request, assumed(request)),
 };

@@ -1,8 +1,8 @@
 /** One connection to the database file, with what is kept for it: prepared statements and the known collections. */
 import { setTimeout as wait } from "node:timers/promises";
-import { isBusy, sqliteError } from "./errors.js";
+import { isBusy, isUnfinished, sqliteError } from "./errors.js";
 import { Collections } from "./catalog.js";
-import { type Connection, openDatabase, type Place, Statements } from "./database.js";
+import { type Connection, openDatabase, type Place, rollBack, Statements } from "./database.js";
 import { FUNCTIONS } from "./filter.js";
 import { Pool } from "./pool.js";
 import type { Statement } from "./sql.js";
@@ -19,14 +19,14 @@ export class Session {
   /** The command that fills the file anew. */
   readonly load: string;
   readonly #db: Connection;
-  readonly #name: string;
+  readonly #place: Place;
   /** Called while a statement runs; it ends the statement by throwing. */
   #onTurn: (() => void) | null = null;
 
-  private constructor(db: Connection, { name, load }: Place) {
+  private constructor(db: Connection, place: Place) {
     this.#db = db;
-    this.#name = name;
-    this.load = load;
+    this.#place = place;
+    this.load = place.load;
     this.statements = new Statements(db);
     this.collections = new Collections(this.statements);
     db.function(FUNCTIONS.turn, (_row: unknown) => {
@@ -101,7 +101,7 @@ export class Session {
     try {
       return work();
     } catch (error) {
-      throw sqliteError(error, this.#name);
+      throw sqliteError(error, this.#place.name);
     }
   }
 
@@ -118,15 +118,20 @@ export class Session {
     this.#db.close();
   }
 
-  /** Retries while another process has the file's lock. */
+  /** Retries while another process has the file's lock, and once when a killed load has left its transaction. */
   async #retry<T>(signal: AbortSignal, work: () => T): Promise<T> {
+    let isRolledBack = false;
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted();
       try {
         return work();
       } catch (error) {
+        if (!isRolledBack && isUnfinished(error) && rollBack(this.#place)) {
+          isRolledBack = true;
+          continue;
+        }
         const waitMs = BUSY_WAITS_MS[attempt];
-        if (!isBusy(error) || waitMs === undefined) throw sqliteError(error, this.#name);
+        if (!isBusy(error) || waitMs === undefined) throw sqliteError(error, this.#place.name);
         await wait(waitMs, undefined, { signal });
       }
     }

@@ -21,5 +21,5 @@ export const descriptor: BackendDescriptor = {
   },
   compileFilter: (filter) => compileFilter(filter),
   load: () => import("./index.js"),
-  provenOn: "Weaviate 1.35.2",
+  provenOn: ["Weaviate 1.35.2"],
 };

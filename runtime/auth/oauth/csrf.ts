@@ -14,8 +14,12 @@ export function loginCookie(header: string): string {
   return readCookie(header) ?? randomBytes(24).toString("base64url");
 }
 
+/**
+ * Lax: hosts open the page from their own site, where a Strict cookie is not sent, so that each login would replace the
+ * cookie of another tab. A form that another site sends comes without it all the same.
+ */
 export function cookieHeader(value: string): readonly [string, string] {
-  return ["set-cookie", `${NAME}=${value}; Max-Age=${MAX_AGE_S}; Path=/; Secure; HttpOnly; SameSite=Strict`];
+  return ["set-cookie", `${NAME}=${value}; Max-Age=${MAX_AGE_S}; Path=/; Secure; HttpOnly; SameSite=Lax`];
 }
 
 export function csrfToken(cookie: string, query: string): string {

@@ -14,7 +14,28 @@ const FRESH_MS = 5000;
 const MAX_CACHED = 10_000;
 
 /** Tokens that were looked up in the last seconds, by digest. */
-export type SeenTokens = Map<string, { readonly principal: Principal; readonly fresh: TimeSpan }>;
+export class SeenTokens {
+  private readonly entries = new Map<string, { readonly principal: Principal; readonly fresh: TimeSpan }>();
+  /** Counts what was forgotten: what was looked up before that does not count after it. */
+  epoch = 0;
+
+  get(hashed: string): { readonly principal: Principal; readonly fresh: TimeSpan } | undefined {
+    return this.entries.get(hashed);
+  }
+
+  add(hashed: string, principal: Principal, fresh: TimeSpan): void {
+    // Deleted first, so that the map keeps the order of use: the first key is the oldest.
+    this.entries.delete(hashed);
+    const oldest = this.entries.keys().next();
+    if (this.entries.size >= MAX_CACHED && oldest.done !== true) this.entries.delete(oldest.value);
+    this.entries.set(hashed, { principal, fresh });
+  }
+
+  forget(): void {
+    this.entries.clear();
+    this.epoch += 1;
+  }
+}
 
 /** Answers at once for a token that was seen in the last seconds, else after one look into the store. */
 export function opaqueTokens(server: OauthServer, known: SeenTokens): Authenticator {
@@ -23,6 +44,7 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
   const challenge = challenges(server);
 
   const look = async (hashed: string): Promise<Authentication> => {
+    const { epoch } = known;
     try {
       const found = await store.access(hashed);
       if (found === null || found.expiresAt <= now()) return challenge.invalid("the access token is unknown, has expired, or was revoked");
@@ -30,7 +52,8 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
       if (login.resource !== resource) return challenge.invalid("the access token is for another resource");
       if (login.firstCallAt === null) await store.noteCall(login.id, now());
       const principal = known.get(hashed)?.principal ?? { id: login.principal, claims: login.claims, headers: {} };
-      remember(known, hashed, { principal, fresh: spanOf(now(), Math.min(expiresAt - now(), FRESH_MS)) });
+      // A login that ended meanwhile is not remembered.
+      if (known.epoch === epoch) known.add(hashed, principal, spanOf(now(), Math.min(expiresAt - now(), FRESH_MS)));
       return principal;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -50,19 +73,12 @@ export function opaqueTokens(server: OauthServer, known: SeenTokens): Authentica
       const hashed = digest(token);
       const entry = known.get(hashed);
       if (entry !== undefined && isWithin(now(), entry.fresh)) return entry.principal;
-      const pending = running.get(hashed) ?? look(hashed).finally(() => running.delete(hashed));
-      running.set(hashed, pending);
+      const key = `${known.epoch} ${hashed}`;
+      const pending = running.get(key) ?? look(hashed).finally(() => running.delete(key));
+      running.set(key, pending);
       return pending;
     },
   };
-}
-
-function remember(known: SeenTokens, key: string, entry: { readonly principal: Principal; readonly fresh: TimeSpan }): void {
-  // Deleted first, so that the map keeps the order of use: the first key is the oldest.
-  known.delete(key);
-  const oldest = known.keys().next();
-  if (known.size >= MAX_CACHED && oldest.done !== true) known.delete(oldest.value);
-  known.set(key, entry);
 }
 
 function challenges({ issuer }: OauthServer) {

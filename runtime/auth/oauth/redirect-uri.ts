@@ -22,6 +22,8 @@ export function redirectKind(uri: string): { readonly kind: RedirectKind } | { r
   if (uri.includes("#")) return { problem: "has a fragment" };
   if (url.username !== "" || url.password !== "") return { problem: "has a user name or password" };
   const scheme = url.protocol.slice(0, -1);
+  // Browsers take more in a host, such as a semicolon, which would begin another directive of the page's policy.
+  if ((scheme === "https" || scheme === "http") && !/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(url.hostname)) return { problem: "has a host that is no name" };
   if (scheme === "https") return { kind: "https" };
   if (scheme === "http") return isLoopbackHost(url.hostname) ? { kind: "loopback" } : { problem: "is http on a host that is not loopback; use https" };
   if (/^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/.test(scheme) || HOST_SCHEMES.includes(scheme)) return { kind: "private-use" };

@@ -12,7 +12,7 @@ import { endpoint } from "./endpoint.js";
 import { createIdJag } from "./id-jag.js";
 import { createDocumentClients } from "./metadata-document.js";
 import { resourceDetails, SERVER_PATH, serverMetadata } from "./metadata.js";
-import { opaqueTokens, type SeenTokens } from "./opaque-tokens.js";
+import { opaqueTokens, SeenTokens } from "./opaque-tokens.js";
 import { openStore } from "./open-store.js";
 import { PEER_HEADERS } from "./peer-address.js";
 import { createPublicFetch, type FetchPublicJson } from "./public-fetch.js";
@@ -34,8 +34,8 @@ export interface BuiltinParts extends AuthParts {
 /** @throws StartError when the store or the access secret cannot be used. */
 export async function createBuiltinAuth(options: BuiltinOptions, parts: BuiltinParts): Promise<AuthService> {
   const { log, now, fetchJson = createPublicFetch() } = parts;
-  const seen: SeenTokens = new Map();
-  const store = forgetting(parts.opened ?? (await openStore(options.store, log, now).catch(startFailure)), () => seen.clear());
+  const seen = new SeenTokens();
+  const store = forgetting(parts.opened ?? (await openStore(options.store, log, now).catch(startFailure)), () => seen.forget());
   const close = (): Promise<void> => store.close();
   try {
     if (await ensureSecret(store, options.stateFolder)) log.info("the access secret for the login page was written", { file: secretFile(options.stateFolder) });

@@ -28,18 +28,18 @@ export function bind(plan: BoundRead["plan"], args: CallArgs, call: CallContext)
 export function bindFilter(plan: Pick<BoundRead["plan"], "guard" | "tenant" | "document_acl" | "bind" | "filter">, args: CallArgs, call: CallContext): Filter | null {
   const parts: Filter[] = [];
   if (plan.guard !== undefined) parts.push(call.services.guard(plan.guard));
-  let bindings = plan.bind;
+  let own: Pick<BoundRead["plan"], "bind" | "filter"> = plan;
   if (plan.tenant !== undefined) {
     const tenant = tenantCondition(plan.tenant, call.principal);
     parts.push(tenant);
-    bindings = withoutConflicts(plan.tenant, tenant, plan.bind, args, call);
+    own = withoutConflicts(plan.tenant, tenant, plan, args, call);
   }
   if (plan.document_acl !== undefined) parts.push(aclFilter(plan.document_acl, call.principal));
-  for (const { arg, path, op, dtype } of bindings) {
+  for (const { arg, path, op, dtype } of own.bind) {
     const value = args[arg];
     if (value !== undefined && value !== null) parts.push(condition(path, op, value as Operand, dtype));
   }
-  parts.push(...(plan.filter === undefined ? [] : [bindTemplate(plan.filter, args)].filter((part) => part !== null)));
+  parts.push(...(own.filter === undefined ? [] : [bindTemplate(own.filter, args)].filter((part) => part !== null)));
   return andAll(parts);
 }
 

@@ -53,19 +53,24 @@ function conditionOf({ match, claim, field }: AclRule, { claims }: Principal): C
 
 /** The entries of a list, or a single value as a list of one. One entry that is not usable spoils the list. */
 function entriesOf(raw: unknown): Operand | null {
-  if (!Array.isArray(raw)) return isText(raw) || isNumber(raw) ? [raw] : null;
+  if (!Array.isArray(raw)) return isText(raw) || isExact(raw) ? [raw] : null;
   // Counted before it is read: a claim of a megabyte costs nothing.
   if (raw.length === 0 || raw.length > MAX_ENTRIES) return null;
   const entries: readonly unknown[] = Array.from(raw);
-  return entries.every((entry) => isText(entry) || isNumber(entry)) ? entries : null;
+  return entries.every((entry) => isText(entry) || isExact(entry)) ? entries : null;
 }
 
 function isScalar(raw: unknown): raw is string | number | boolean {
-  return isText(raw) || isNumber(raw) || typeof raw === "boolean";
+  return isText(raw) || isExact(raw) || typeof raw === "boolean";
 }
 
 function isText(raw: unknown): raw is string {
   return typeof raw === "string" && raw !== "" && raw.length <= MAX_TEXT;
+}
+
+/** A number that can be compared for equality: JSON has rounded one beyond 53 bits, which may be somebody else's now. */
+function isExact(raw: unknown): raw is number {
+  return isNumber(raw) && Math.abs(raw) <= Number.MAX_SAFE_INTEGER;
 }
 
 function isNumber(raw: unknown): raw is number {

@@ -2,10 +2,10 @@
  * What may leave the process of a record. Redaction comes first and on the whole record, before a pipeline's steps and
  * before projection, so that no reshaping can show a redacted value. Works on copies; adapters' rows are never changed.
  */
-import { createHash } from "node:crypto";
 import type { CallContext } from "../../abi/call.js";
 import type { Row } from "../../abi/filter.js";
 import type { OutputPlan, RedactPlan } from "../../abi/plan.js";
+import { nodeCrypto } from "../../base/node-crypto.js";
 import { compilePattern, replaceInSteps, type ReplaceBounds } from "../../base/pattern.js";
 import { isRecord } from "../../base/paths.js";
 import { inTurns } from "../../base/turns.js";
@@ -144,8 +144,10 @@ function replacer(plan: RedactPlan): Replace {
   switch (plan.mode) {
     case "omit":
       return REMOVE;
-    case "hash":
+    case "hash": {
+      const { createHash } = nodeCrypto();
       return quick((text) => createHash("sha256").update(text).digest("hex").slice(0, 8));
+    }
     case "mask":
       return quick(maskText);
     case "pattern": {

@@ -4,7 +4,7 @@
  */
 import type { CallArgs, CallContext, Principal } from "../../abi/call.js";
 import { ToolError, toolError } from "../../abi/errors.js";
-import type { Condition, Operand, Scalar } from "../../abi/filter.js";
+import type { Condition, FilterTemplate, Operand, Scalar } from "../../abi/filter.js";
 import type { Binding, TenantPlan } from "../../abi/plan.js";
 
 /** Result warning of `enforce: warn`, error code of `enforce: strict`. */
@@ -36,7 +36,15 @@ function tenantValue(plan: TenantPlan, principal: Principal): string | readonly 
 
 function scalarText(raw: unknown): string | null {
   if (typeof raw === "string") return raw === "" ? null : raw;
-  return typeof raw === "number" || typeof raw === "boolean" ? String(raw) : null;
+  // JSON has rounded a number beyond 53 bits: it may be the id of another tenant.
+  if (typeof raw === "number") return Math.abs(raw) <= Number.MAX_SAFE_INTEGER ? String(raw) : null;
+  return typeof raw === "boolean" ? String(raw) : null;
+}
+
+/** What arguments add to a call's filter. */
+interface ArgumentFilter {
+  readonly bind: readonly Binding[];
+  readonly filter?: FilterTemplate;
 }
 
 /**
@@ -44,17 +52,33 @@ function scalarText(raw: unknown): string | null {
  * argument (the tenant condition replaces it), warn says so in the envelope.
  * @throws ToolError VB4010 in strict mode.
  */
-export function withoutConflicts(plan: TenantPlan, tenant: Condition, bind: readonly Binding[], args: CallArgs, call: CallContext): readonly Binding[] {
+export function withoutConflicts(plan: TenantPlan, tenant: Condition, own: ArgumentFilter, args: CallArgs, call: CallContext): ArgumentFilter {
+  const { bind, filter } = own;
   const allowed = ([] as readonly Scalar[]).concat(tenant.value);
-  const conflicts = bind.filter((binding) => {
-    const given = args[binding.arg] as Operand | undefined;
-    if (given === undefined || given === null || (binding.path !== plan.path && binding.arg !== plan.path)) return false;
-    return !([] as readonly Scalar[]).concat(given).every((one) => allowed.includes(String(one)));
-  });
-  if (conflicts.length === 0) return bind;
-  if (plan.enforce === "strict") {
-    throw toolError("VB4010", { name: conflicts[0]?.arg ?? plan.path });
-  }
+  const isForeign = (arg: string): boolean => {
+    const given = args[arg] as Operand | undefined;
+    return given !== undefined && given !== null && !([] as readonly Scalar[]).concat(given).every((one) => allowed.includes(String(one)));
+  };
+  const isConflict = ({ arg, path }: Pick<Binding, "arg" | "path">): boolean => (path === plan.path || arg === plan.path) && isForeign(arg);
+  const conflict = bind.find(isConflict)?.arg ?? (filter === undefined ? undefined : usesOf(filter).find(isConflict)?.arg);
+  if (conflict === undefined) return own;
+  if (plan.enforce === "strict") throw toolError("VB4010", { name: conflict });
   if (plan.enforce === "warn") call.warnings.push(TENANT_CONFLICT);
-  return bind.filter((binding) => !conflicts.includes(binding));
+  const kept = filter === undefined ? null : withoutParams(filter, isConflict);
+  return { bind: bind.filter((binding) => !isConflict(binding)), ...(kept === null ? {} : { filter: kept }) };
+}
+
+/** The arguments of a written filter, and what they are compared with. */
+function usesOf(template: FilterTemplate): readonly Pick<Binding, "arg" | "path">[] {
+  if ("and" in template) return template.and.flatMap(usesOf);
+  if ("or" in template) return template.or.flatMap(usesOf);
+  return "param" in template ? [{ arg: template.param, path: template.path }] : [];
+}
+
+/** The filter as if those arguments were absent. */
+function withoutParams(template: FilterTemplate, isDropped: (use: Pick<Binding, "arg" | "path">) => boolean): FilterTemplate | null {
+  const kept = (parts: readonly FilterTemplate[]): readonly FilterTemplate[] => parts.flatMap((part) => withoutParams(part, isDropped) ?? []);
+  if ("and" in template) return { and: kept(template.and) };
+  if ("or" in template) return { or: kept(template.or) };
+  return "param" in template && isDropped({ arg: template.param, path: template.path }) ? null : template;
 }

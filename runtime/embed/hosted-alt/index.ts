@@ -17,7 +17,7 @@ export const embedder: EmbedderModule = {
     const who = `embedding provider '${provider}'`;
     required(textOf(config, "api_key"), provider, "api_key");
     const address = firstText(config, "base_url") ?? { key: "base_url", text: OWN_ADDRESS };
-    const service = jsonService({ provider, who, address: `${address.text.replace(/\/+$/, "")}/v2/embed`, from: address.key, headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S) });
+    const service = jsonService({ provider, who, address: `${address.text.replace(/\/+$/, "")}/v2/embed`, from: address.key, headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S, options) });
     const asked = textOf(config, "input_type") ?? INPUT_TYPE;
     const inputType = options.use === "document" ? (STORED[asked] ?? asked) : asked;
     return serviceEmbedder({ ...plan, model }, options, {

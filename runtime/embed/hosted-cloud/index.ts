@@ -15,7 +15,7 @@ export const embedder: EmbedderModule = {
     const service = jsonService({
       provider, who: `embedding provider '${provider}'`, from: endpoint.key,
       address: `${endpoint.text.replace(/\/+$/, "")}/openai/deployments/${deployment}/embeddings?api-version=${version}`,
-      headers: { "api-key": required(textOf(config, "api_key"), provider, "api_key") }, ...timesOf(config, provider, TIMEOUT_S),
+      headers: { "api-key": required(textOf(config, "api_key"), provider, "api_key") }, ...timesOf(config, provider, TIMEOUT_S, options),
     });
     return openAiEmbedder(plan, options, { service, batchSize: batchSizeOf(plan, BATCH_SIZE), fixed: shortened(plan) });
   },

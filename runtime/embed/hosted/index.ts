@@ -16,7 +16,7 @@ export const embedder: EmbedderModule = {
     if (address.text === OWN_ADDRESS) required(textOf(config, "api_key"), provider, "api_key");
     const service = jsonService({
       provider, who: `embedding provider '${provider}'`, address: `${address.text.replace(/\/+$/, "")}/embeddings`, from: address.key,
-      headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S),
+      headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S, options),
     });
     return openAiEmbedder(plan, options, { service, batchSize: batchSizeOf(plan, BATCH_SIZE), fixed: { model, ...shortened(plan) } });
   },

@@ -13,7 +13,7 @@ export const embedder: EmbedderModule = {
     const { provider, model, config } = plan;
     const address = required(firstText(config, "base_url"), provider, "base_url");
     const who = `embedding provider '${provider}'`;
-    const service = jsonService({ provider, who, address: address.text, from: address.key, headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S) });
+    const service = jsonService({ provider, who, address: address.text, from: address.key, headers: bearerHeaders(config, provider), ...timesOf(config, provider, TIMEOUT_S, options) });
     const written = textIn(config, "response", "vectors_path") ?? VECTORS_PATH;
     const path = parseVectorsPath(written);
     if (path === null) throw new BackendError("setup", provider, `${who}: config.response.vectors_path '${written}' is not a path such as ${VECTORS_PATH}`);

@@ -95,11 +95,17 @@ export function readRecord(line: Buffer): ChainRecord | null {
   return { seq: Number(seq), prev, hash, isIntact, event: start?.[1] ?? null, lost: start?.[1] === "lost" ? Number(start[2] ?? 0) : 0 };
 }
 
+/** Earlier files may be gone, but each file begins with the record of its opening. */
+function beginningProblem({ seq, prev, event }: ChainRecord): string | null {
+  if (seq === 0) return prev === GENESIS ? null : "is record 0, but names a record before it";
+  return event === "open" ? null : `is record ${seq}, and a file begins with a record of event open: those before it are missing`;
+}
+
 /** Why a record cannot follow another one; `null` when it does. `before` is `null` for the first of all. */
 export function problemOf(record: ChainRecord | null, before: ChainHead | null): string | null {
   if (record === null) return "is no record of a chain";
   if (!record.isIntact) return "was changed: its hash is not that of its content";
-  if (before === null) return record.seq === 0 && record.prev !== GENESIS ? "is record 0, but names a record before it" : null;
+  if (before === null) return beginningProblem(record);
   if (record.seq === 0 && record.prev === GENESIS) return `begins another chain, though record ${before.seq + 1} was expected: the file before it is missing, or records are`;
   if (record.seq > before.seq + 1) return `is record ${record.seq}, though record ${before.seq + 1} was expected: records are missing or were moved`;
   if (record.seq <= before.seq) return `is record ${record.seq}, though record ${before.seq + 1} was expected: it was moved or repeated`;

@@ -84,6 +84,8 @@ export async function serveHttp(projects: ServedProjects, options: HttpServingOp
     notFound,
     notFoundHeaders,
     errorHeaders: SECURITY_HEADERS,
+    // A header decides the tenant, and a proxy sets it once for a request.
+    closesWithoutLength: true,
     onError: (error, { method, path }) => log.error("request failed", { method, path, error }),
   }));
   const bound = await server.listen(address.host, address.port).catch((error: unknown) => startError(error, EXIT.LIVE));

@@ -54,6 +54,15 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
+/** Deletes a run; one that somebody else, or retention, has deleted is gone as well. @throws ApiError */
+export async function removeRun(api: Api, runId: string): Promise<void> {
+  try {
+    await api.remove(`runs/${encodeURIComponent(runId)}`);
+  } catch (failure) {
+    if (!(failure instanceof ApiError && failure.status === 404)) throw failure;
+  }
+}
+
 async function reasonOf(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => null);
   const detail = typeof body === "object" && body !== null && "detail" in body ? body.detail : null;

@@ -11,6 +11,8 @@ export interface Chat {
   readonly output: readonly Message[];
   /** Results of tools, by the id of their call. */
   readonly results: ReadonlyMap<string, Message>;
+  /** Payloads in which there is no message: the conversation shows nothing of them. */
+  readonly unread: { readonly input: boolean; readonly output: boolean };
 }
 
 /** Kind of a call in the terms of the normaliser. */
@@ -31,7 +33,7 @@ export function chatOf(input: Json, output: Json, kind: SpanKind): Chat | null {
   for (const message of [...asked, ...answered]) if (message.role === "tool" && message.tool_call_id !== null && calls.has(message.tool_call_id)) results.set(message.tool_call_id, message);
   // The calls of the last turn are shown with their results, which are new.
   const turn = last >= 0 && (asked[last]?.tool_calls.length ?? 0) > 0 ? last : last + 1;
-  return { earlier: asked.slice(0, turn), fresh: asked.slice(turn), output: answered, results };
+  return { earlier: asked.slice(0, turn), fresh: asked.slice(turn), output: answered, results, unread: { input: asked.length === 0, output: said.length === 0 } };
 }
 
 /** A chain often returns its whole state: what went in comes out again, with the answer after it. */

@@ -110,7 +110,7 @@ export function createApp(): App {
   const filters = computed(() => route.value.filters);
   const filterKey = computed(() => JSON.stringify(filters.value));
   const runId = computed(() => route.value.runId);
-  const watchRun = (id: string): RunStore => createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed), onAnswer: answered });
+  const watchRun = (id: string): RunStore => createRunStore({ api, runId: id, socket, onUnauthorized: () => askForToken(token.value), onRun: (changed) => list.take(changed), onMissing: () => list.forget(id), onAnswer: answered });
   const openRun = (): void => {
     run.peek()?.close();
     const id = runId.peek();

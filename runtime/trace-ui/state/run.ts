@@ -18,6 +18,8 @@ export interface RunStore {
   /** The service does not know the run; it is shown as soon as it appears. */
   readonly missing: Signal<boolean>;
   readonly feed: Signal<FeedState>;
+  /** Why the last thing that was asked of the run could not be done. */
+  readonly problem: Signal<string | null>;
   readonly tree: ReadonlySignal<Tree>;
   readonly rows: ReadonlySignal<readonly Row[]>;
   readonly needle: Signal<string>;
@@ -49,6 +51,8 @@ export interface RunStoreOptions {
   readonly socket: (path: string, params: Params) => { readonly url: string; readonly protocols: readonly string[] };
   readonly onUnauthorized: () => void;
   readonly onRun: (run: Run) => void;
+  /** The service does not know the run, or not any more. */
+  readonly onMissing: () => void;
   /** The first answer is in the page. */
   readonly onAnswer: () => void;
 }
@@ -68,6 +72,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
   const error = signal<string | null>(null);
   const missing = signal(false);
   const feedState = signal<FeedState>({ kind: "connecting" });
+  const problem = signal<string | null>(null);
   const needle = signal("");
   const collapsed = signal<ReadonlySet<string>>(new Set());
   const opened = signal<ReadonlySet<string>>(new Set());
@@ -151,8 +156,10 @@ export function createRunStore(options: RunStoreOptions): RunStore {
       setRun(await api.get<Run>(path, { extended: 1 }, abort.signal));
     } catch (failure) {
       if (abort.signal.aborted) return;
-      if (failure instanceof ApiError && failure.status === 404) missing.value = true;
-      else error.value = messageOf(failure);
+      if (failure instanceof ApiError && failure.status === 404) {
+        missing.value = true;
+        options.onMissing();
+      } else error.value = messageOf(failure);
     }
   }
   function openFeed(): void {
@@ -203,7 +210,7 @@ export function createRunStore(options: RunStoreOptions): RunStore {
   void readAll();
 
   return {
-    id: runId, run, loading, error, missing, feed: feedState, tree, rows, needle, collapsed, opened, follow, newest, lastMs, payloads,
+    id: runId, run, loading, error, missing, feed: feedState, problem, tree, rows, needle, collapsed, opened, follow, newest, lastMs, payloads,
     spanOfStep: (id) => spans.ofStep(id),
     toggle(spanId, folded) {
       if (isGroup(spanId)) {

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { chatOf } from "../model/chat.js";
+import { type Chat, chatOf } from "../model/chat.js";
 import { formatBytes, formatClock, formatCost, formatDuration, formatNumber } from "../model/format.js";
 import { copyText, type Json, TEXT_LIMIT } from "../model/payload.js";
 import { PLAN_ATTRIBUTE, planOf } from "../model/plan.js";
@@ -79,7 +79,7 @@ function SpanDetails({ store, span }: { store: RunStore; span: Span }): JSX.Elem
       <div class="switch tabs" role="group" aria-label="Show as">
         {tabs.map(([name, word]) => <button key={name} type="button" aria-pressed={tab === name} disabled={name === "chat" && chat === null} title={name === "chat" && chat === null ? "The payloads hold no messages" : undefined} onClick={() => (chosen.value = name)}>{word}</button>)}
       </div>
-      {tab === "plan" && plan !== null ? <PlanView plan={plan} input={input} /> : tab === "chat" && chat !== null ? <><ChatView chat={chat} open={span.state === "open" && running} /><Pending store={store} span={span} /></> : <Payloads store={store} span={span} raw={tab === "raw"} />}
+      {tab === "plan" && plan !== null ? <PlanView plan={plan} input={input} /> : tab === "chat" && chat !== null ? <Conversation store={store} span={span} chat={chat} open={span.state === "open" && running} /> : <Payloads store={store} span={span} raw={tab === "raw"} />}
       <Ids span={span} />
     </div>
   );
@@ -98,10 +98,24 @@ function valueOf(store: RunStore, step: Step | null): Json {
   return state?.kind === "ready" ? state.value : null;
 }
 
-/** Payloads that are large or could not be read, below a chat made of the others. */
-function Pending({ store, span }: { store: RunStore; span: Span }): JSX.Element {
-  const parts = [[span.start, "Input"], [span.end, "Output"]] as const;
-  return <>{parts.map(([step, title]) => step !== null && step.blob_path !== null && store.payloads.value.get(stepKey(step))?.kind !== "ready" && <StepPart key={title} store={store} step={step} title={title} raw={false} needle="" />)}</>;
+/** The messages of a call, and as data what holds none; payloads that are large or could not be read are below. */
+function Conversation({ store, span, chat, open }: { store: RunStore; span: Span; chat: Chat; open: boolean }): JSX.Element {
+  const part = (step: Step | null, title: string, wanted: (ready: boolean) => boolean): JSX.Element | null => {
+    if (step === null || step.blob_path === null || !wanted(store.payloads.value.get(stepKey(step))?.kind === "ready")) return null;
+    return <StepPart key={title} store={store} step={step} title={title} raw={false} needle="" />;
+  };
+  return (
+    <>
+      {part(span.start, "Input", (ready) => ready && chat.unread.input)}
+      <ChatView chat={chat} open={open} />
+      {part(span.start, "Input", (ready) => !ready)}
+      {part(span.end, endTitle(span), (ready) => !ready || chat.unread.output)}
+    </>
+  );
+}
+
+function endTitle(span: Span): string {
+  return span.state === "error" ? "Result" : "Output";
 }
 
 function Payloads({ store, span, raw }: { store: RunStore; span: Span; raw: boolean }): JSX.Element {
@@ -117,7 +131,7 @@ function Payloads({ store, span, raw }: { store: RunStore; span: Span; raw: bool
         </span>
       )}
       {span.start !== null && span.kind !== "mark" && <StepPart store={store} step={span.start} title="Input" raw={raw} needle={needle.value} />}
-      {span.end !== null && <StepPart store={store} step={span.end} title={span.state === "error" ? "Result" : "Output"} raw={raw} needle={needle.value} />}
+      {span.end !== null && <StepPart store={store} step={span.end} title={endTitle(span)} raw={raw} needle={needle.value} />}
       {span.kind === "mark" && only !== null && <StepPart store={store} step={only} title="Event" raw={raw} needle={needle.value} />}
     </>
   );

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { messageOf } from "../data/api.js";
+import { messageOf, removeRun } from "../data/api.js";
 import { saveFile } from "../data/browser.js";
 import { formatAgo, formatCost, formatCount, formatDuration, formatMoment, formatNumber } from "../model/format.js";
 import { previewOf, sizeOf, titleOf } from "../model/run-list.js";
@@ -124,7 +124,7 @@ function RunSummary({ store, run, summary }: { store: RunStore; run: Run; summar
 function RunActions({ run, store }: { run: Run; store: RunStore }): JSX.Element {
   const app = useApp();
   const sure = useSignal(false);
-  const problem = useSignal<string | null>(null);
+  const { problem } = store;
   const path = `runs/${encodeURIComponent(run.run_id)}`;
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     try {
@@ -136,7 +136,7 @@ function RunActions({ run, store }: { run: Run; store: RunStore }): JSX.Element 
   };
   const save = (): Promise<void> => attempt(async () => saveFile(`${run.run_id.replace(/[^\w.-]+/g, "_")}.jsonl`, await app.api.download(`${path}/export`, { include: "payloads" })));
   const remove = (): Promise<void> => attempt(async () => {
-    await app.api.remove(path);
+    await removeRun(app.api, run.run_id);
     app.list.forget(run.run_id);
     app.closeRun();
   });
@@ -151,7 +151,7 @@ function RunActions({ run, store }: { run: Run; store: RunStore }): JSX.Element 
         </>
       ) : (
         <>
-          <IconButton name="compare" label="Compare with the previous run of this name" shortcut="c" onClick={() => void attempt(async () => void (problem.value = await compareWithPrevious(app, store)))} />
+          <IconButton name="compare" label="Compare with the previous run of this name" shortcut="c" onClick={() => void compareWithPrevious(app, store)} />
           <IconButton name="graph" label="Topology of this run" onClick={() => app.show("topology", { scope: `run:${run.run_id}`, expanded: true })} />
           <IconButton name="export" label="Download as JSON lines, with payloads" onClick={() => void save()} />
           <IconButton name="remove" label="Delete this run" onClick={() => (sure.value = true)} />

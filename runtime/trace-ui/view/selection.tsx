@@ -1,10 +1,18 @@
 /** What can be done with several runs at once. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { messageOf } from "../data/api.js";
+import { messageOf, removeRun } from "../data/api.js";
 import { saveFile } from "../data/browser.js";
 import { formatNumber } from "../model/format.js";
+import type { Run } from "../model/types.js";
 import { useApp } from "./context.js";
+
+/** A filter may have hidden some of the runs since they were selected. */
+function question(ids: readonly string[], runs: readonly Run[]): string {
+  const shown = new Set(runs.map((run) => run.run_id));
+  const hidden = ids.filter((id) => !shown.has(id)).length;
+  return `Delete with all payloads${hidden === 0 ? "" : `, ${formatNumber(hidden)} not in this list too`}?`;
+}
 
 export function SelectionTools(): JSX.Element {
   const app = useApp();
@@ -34,10 +42,11 @@ export function SelectionTools(): JSX.Element {
   const removeAll = async (): Promise<void> => {
     sure.value = false;
     await each("Deleting", async (id) => {
-      await app.api.remove(`runs/${encodeURIComponent(id)}`);
+      await removeRun(app.api, id);
       app.list.forget(id);
+      // What is gone is selected no more, so that a second try after an error goes on where this one ended.
+      app.selection.value = new Set([...(app.selection.value ?? [])].filter((other) => other !== id));
     });
-    if (problem.value === null) app.selection.value = new Set();
   };
   if (busy.value !== null) return <span role="status">{busy.value}</span>;
   return (
@@ -45,7 +54,7 @@ export function SelectionTools(): JSX.Element {
       {problem.value !== null && <span class="bad" role="alert">{problem.value}</span>}
       <b role="status">{formatNumber(ids.length)} selected</b>
       {sure.value ? (
-        <><span>Delete with all payloads?</span><button type="button" class="danger" onClick={() => void removeAll()}>Delete</button><button type="button" onClick={() => (sure.value = false)}>Keep</button></>
+        <><span>{question(ids, app.list.list.value.runs)}</span><button type="button" class="danger" onClick={() => void removeAll()}>Delete</button><button type="button" onClick={() => (sure.value = false)}>Keep</button></>
       ) : (
         <>
           <button type="button" disabled={ids.length !== 2} title={ids.length === 2 ? undefined : "Select two runs"} onClick={() => { const [a, b] = ids; if (a !== undefined && b !== undefined) app.show("compare", { pair: [a, b] }); }}>Compare</button>

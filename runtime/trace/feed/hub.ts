@@ -146,11 +146,12 @@ export class FeedHub {
     followers.add(client);
     this.#listen();
     const upTo = await store.watch(client.rootId, client.extended);
+    const sinceSeq = await this.#resumeAt(client, upTo);
     const parts: string[] = [];
     let cursor: string | null = null;
     do {
       const page: Awaited<ReturnType<TraceStore["read"]["steps"]>> = await store.read.steps({
-        runId: client.id, cursor, limit: PAGE, extended: client.extended, payloads: false, separator: ",", sinceSeq: client.since, untilSeq: upTo,
+        runId: client.id, cursor, limit: PAGE, extended: client.extended, payloads: false, separator: ",", sinceSeq, untilSeq: upTo,
       });
       if (client.closed) return;
       if (page !== null && page.text !== "") parts.push(page.text);
@@ -159,6 +160,13 @@ export class FeedHub {
     const last = client.extended ? `,"last_seq":${upTo}` : "";
     this.#send(client, frame("catchup", client.id, `{"steps":[${parts.join(",")}]${last}}`));
     this.#release(client, upTo);
+  }
+
+  /** Steps up to here are known to the client. A number that was never given out is of other traces: it knows none of these. */
+  async #resumeAt({ id, since }: TraceClient, upTo: number): Promise<number> {
+    if (since <= upTo) return since;
+    const page = await this.options.store.read.steps({ runId: id, cursor: null, limit: 1, extended: false, payloads: false, separator: ",", sinceSeq: 0, untilSeq: Number.MAX_SAFE_INTEGER });
+    return page !== null && since > page.lastSeq ? 0 : since;
   }
 
   /** Sends what waited for the catch-up and was not part of it. */

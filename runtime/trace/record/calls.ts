@@ -18,6 +18,7 @@ export interface Names {
   readonly agent: string | null;
   readonly tool: string | null;
   readonly server: string | null;
+  readonly model: string | null;
 }
 
 interface Open {

@@ -162,7 +162,7 @@ export class Recorder {
     const duration = event.durationMs ?? measured;
     if (key !== null) changes.tally.event(key, kind, event.at, duration, event.isAgent);
     const seq = this.source.nextSeq();
-    const costNano = this.#price(event);
+    const costNano = this.#price(event, names.model);
     changes.rows.push({ seq, run, event, parentId, durationMs: duration, costNano, ...names });
     this.#count(run, event, kind, parentId, costNano, names, seq);
     if (terminal && endRun(run, kind.side === "error", event.at, event.error)) changes.ended.add(run);
@@ -246,9 +246,10 @@ export class Recorder {
     return run;
   }
 
-  #price(event: Incoming): number | null {
-    if (event.model === null || (event.tokensIn === null && event.tokensOut === null)) return null;
-    const price = this.#priceOf(event.model);
+  #price(event: Incoming, model: string | null): number | null {
+    if (model === null || (event.tokensIn === null && event.tokensOut === null)) return null;
+    if (event.costNano !== undefined) return event.costNano;
+    const price = this.#priceOf(model);
     return price === null ? null : Math.round(((event.tokensIn ?? 0) * price.input + (event.tokensOut ?? 0) * price.output) * 1000);
   }
 
@@ -295,9 +296,9 @@ function withName(names: readonly string[], name: string, most: number): readonl
 
 /** Names of an event, with those that only its start carries. */
 function recall(event: Incoming, kind: EventKind, calls: RunCalls): Names {
-  const { agent, tool, server } = event;
-  if (kind.call === null || kind.side === "start") return { agent, tool, server };
+  const { agent, tool, server, model } = event;
+  if (kind.call === null || kind.side === "start") return { agent, tool, server, model };
   const started = calls.namesOf(event.runId);
-  if (started === null) return { agent, tool, server };
-  return { agent: agent ?? started.agent, tool: tool ?? started.tool, server: server ?? (tool === null || tool === started.tool ? started.server : null) };
+  if (started === null) return { agent, tool, server, model };
+  return { agent: agent ?? started.agent, tool: tool ?? started.tool, server: server ?? (tool === null || tool === started.tool ? started.server : null), model: model ?? started.model };
 }

@@ -45,7 +45,7 @@ export interface RunRow {
 }
 
 /** What an export has of a run that its steps do not show. */
-export type RunFacts = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph">>;
+export type RunFacts = Partial<Pick<RunRow, "status" | "startedAt" | "completedAt" | "tags" | "error" | "graph" | "name" | "session" | "user" | "preview" | "answer">>;
 
 export interface RunState extends RunRow {
   key: number;

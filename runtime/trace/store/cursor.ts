@@ -1,5 +1,7 @@
 /** Positions in lists, as opaque text: a cursor that was not made here reads as none. */
 
+import { AFTER_ALL, BEFORE_ALL } from "../time.js";
+
 /** A position in the list of runs. */
 export interface RunPosition {
   readonly startedAt: number;
@@ -18,7 +20,7 @@ export function runCursor(position: RunPosition): string {
 
 export function parseRunCursor(cursor: string): RunPosition | null {
   const value = parse(cursor);
-  return Array.isArray(value) && Number.isSafeInteger(value[0]) && typeof value[1] === "string" ? { startedAt: value[0] as number, runId: value[1] } : null;
+  return Array.isArray(value) && isMoment(value[0]) && typeof value[1] === "string" ? { startedAt: value[0] as number, runId: value[1] } : null;
 }
 
 export function stepCursor(position: StepPosition): string {
@@ -27,7 +29,12 @@ export function stepCursor(position: StepPosition): string {
 
 export function parseStepCursor(cursor: string): StepPosition | null {
   const value = parse(cursor);
-  return Array.isArray(value) && Number.isSafeInteger(value[0]) && Number.isSafeInteger(value[1]) ? { at: value[0] as number, seq: value[1] as number } : null;
+  return Array.isArray(value) && isMoment(value[0]) && Number.isSafeInteger(value[1]) ? { at: value[0] as number, seq: value[1] as number } : null;
+}
+
+/** Microseconds; before 1684 and after 2255 these are whole numbers that are no safe integers. */
+function isMoment(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) > BEFORE_ALL && (value as number) < AFTER_ALL;
 }
 
 function parse(cursor: string): unknown {

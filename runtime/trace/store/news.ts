@@ -47,11 +47,11 @@ export class Watched {
 }
 
 /** A recorded row as it is stored; `payload` is the compressed size of its payload. */
-export function storedStep({ seq, run, event, parentId, durationMs, costNano, agent, tool, server }: EventRow, payload: number | null): StepRow {
+export function storedStep({ seq, run, event, parentId, durationMs, costNano, agent, tool, server, model }: EventRow, payload: number | null): StepRow {
   const { summary, attributes } = detailsOf(event);
   return {
     seq, rootId: final(run).runId, at: event.at, type: event.type, eventId: event.eventId, runId: event.runId, parentId, agent, tool, server,
-    summary, payload, durationMs, tokensIn: event.tokensIn, tokensOut: event.tokensOut, error: event.error, model: event.model, costNano, attributes,
+    summary, payload, durationMs, tokensIn: event.tokensIn, tokensOut: event.tokensOut, error: event.error, model, costNano, attributes,
   };
 }
 

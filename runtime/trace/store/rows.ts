@@ -98,12 +98,12 @@ export function stepRow(record: EventRecord, rootId: string): StepRow {
 }
 
 /** Columns of a step that decide its place in the graph. */
-export const CALL_COLUMNS = "run_id, parent_id, type, at, duration_ms, agent, tool, server";
-export type CallRecord = Pick<EventRecord, "run_id" | "parent_id" | "type" | "at" | "duration_ms" | "agent" | "tool" | "server">;
+export const CALL_COLUMNS = "run_id, parent_id, type, at, duration_ms, agent, tool, server, model";
+export type CallRecord = Pick<EventRecord, "run_id" | "parent_id" | "type" | "at" | "duration_ms" | "agent" | "tool" | "server" | "model">;
 
 export function recordedEvent(record: CallRecord): RecordedEvent {
   return {
     runId: record.run_id, parentId: record.parent_id, type: record.type, at: record.at, durationMs: record.duration_ms,
-    agent: record.agent, tool: record.tool, server: record.server,
+    agent: record.agent, tool: record.tool, server: record.server, model: record.model,
   };
 }

@@ -199,7 +199,7 @@ test("the cookie serves all tabs, and only this host over https can set it", asy
   const second = await openLogin(served, address({ state: "s2" }), page.cookie);
   assert.is(second.cookie, page.cookie);
   assert.is((await submit(served, address(), page, { secret: served.secret })).status, 302);
-  assert.match(page.headers.get("set-cookie") ?? "", /^__Host-toolsrv-login=[\w-]{32}; Max-Age=\d+; Path=\/; Secure; HttpOnly; SameSite=Strict$/);
+  assert.match(page.headers.get("set-cookie") ?? "", /^__Host-toolsrv-login=[\w-]{32}; Max-Age=\d+; Path=\/; Secure; HttpOnly; SameSite=Lax$/);
 });
 
 test("a form from a foreign origin does not reach the page", async ({ served, address }) => {

@@ -45,6 +45,8 @@ const REFUSED: readonly (readonly [what: string, body: unknown, error: string])[
   ["a script", { redirect_uris: ["data:text/html,x"] }, "invalid_redirect_uri"],
   ["an unknown scheme", { redirect_uris: ["whatever://x"] }, "invalid_redirect_uri"],
   ["a fragment", { redirect_uris: ["https://app.example/cb#x"] }, "invalid_redirect_uri"],
+  ["a host that would add a directive to the page's policy", { redirect_uris: ["https://app;sandbox.example/cb"] }, "invalid_redirect_uri"],
+  ["a host that would begin another policy", { redirect_uris: ["https://app,sandbox.example/cb"] }, "invalid_redirect_uri"],
   ["addresses that are no list", { redirect_uris: CALLBACK }, "invalid_redirect_uri"],
   ["too many addresses", { redirect_uris: Array<string>(21).fill(CALLBACK) }, "invalid_redirect_uri"],
   ["private_key_jwt", { redirect_uris: [CALLBACK], token_endpoint_auth_method: "private_key_jwt" }, "invalid_client_metadata"],

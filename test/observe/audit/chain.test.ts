@@ -85,6 +85,14 @@ test("a record that is there twice, a foreign line and an empty one are found", 
   }
 });
 
+test("a beginning that was cut is found: a file begins with the record of its opening", async () => {
+  for (const [from, events] of [[1, "first"], [10, "tenth"], [9_999, "all but one"]] as const) {
+    const { code, out } = await verify([WHOLE.lines.slice(from)]);
+    assert.equal(code, 1, events);
+    assert.ok(out.startsWith(`verify-0.jsonl:1: this line is record ${from}, and a file begins with a record of event open: those before it are missing\nbroken: ${10_000 - from} records`), out);
+  }
+});
+
 test("a tail that was cut is found with --head, and a chain that has grown since is whole", async () => {
   assert.equal((await verify([WHOLE.lines.slice(0, 9000)])).code, 0, "without an anchor nothing shows it");
   const cut = await verify([WHOLE.lines.slice(0, 9000)], "--head", HEAD);

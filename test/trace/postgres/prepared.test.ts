@@ -19,7 +19,7 @@ test("numbers of a prepared batch follow those of the head, and known runs keep 
   const known = { ...newRun(7, "known", 0, new RunCalls()), lastSeq: 102 };
   const fresh = { ...newRun(PROVISIONAL_KEY + 1, "fresh", 0, new RunCalls()), lastSeq: 101 };
   const untouched = { ...newRun(8, "early", 0, new RunCalls()), lastSeq: 50 };
-  const row = (seq: number, run: typeof known): Changes["rows"][number] => ({ seq, run, event: incoming({ run_id: "x", event_type: "retry" }), parentId: null, durationMs: null, costNano: null, agent: null, tool: null, server: null });
+  const row = (seq: number, run: typeof known): Changes["rows"][number] => ({ seq, run, event: incoming({ run_id: "x", event_type: "retry" }), parentId: null, durationMs: null, costNano: null, agent: null, tool: null, server: null, model: null });
   const changes: Changes = { rows: [row(101, fresh), row(102, known)], runs: new Set([known, fresh]), started: new Set(), ended: new Set(), merged: [{ from: untouched, into: known }], tally: new Tally(), duplicates: 0, sampledOut: 0, throttled: 0, throttledRuns: 0 };
   const payloads = new Map([[changes.rows[1]?.event, Buffer.from("zipped")]]) as Packed;
   const rows = batchRows(changes, payloads);

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import type { Suite } from "../../lib/suite.js";
 import { type Json, sampleRun } from "../lib.js";
+import type { StepPage } from "../../../runtime/trace/store/store.js";
 import type { Stores } from "../stores.js";
-import { list, record } from "./reading.js";
+import { list, record, steps } from "./reading.js";
 
 export function findingContract(test: Suite, stores: Stores): void {
   test("a tag is found as literal text in any letter case and script", () =>
@@ -12,6 +13,29 @@ export function findingContract(test: Suite, stores: Stores): void {
       await record(store, sampleRun("b", { tags: ["plain"] }));
       const table: readonly (readonly [string, number])[] = [["CAFÉ", 1], ["50%", 1], ["%", 1], ["_", 0], ["[", 0], ['"', 0], ["a", 2], ["café-50%x", 0]];
       for (const [tag, total] of table) assert.equal((await list(store, { tag })).total, total, tag);
+    }));
+
+  test("runs and steps of the first and the last years page like any other", () =>
+    stores.with(async (store) => {
+      const times = ["0001-01-01T00:00:00Z", "0001-01-01T00:00:01Z", "1600-06-01T12:00:00Z", "2026-01-01T00:00:00Z", "9999-12-31T23:59:58Z", "9999-12-31T23:59:59Z"];
+      await record(store, times.map((timestamp, index) => ({ run_id: `r${index}`, event_type: "chain_start", agent_name: "a", timestamp })));
+      await record(store, times.map((timestamp, index) => ({ run_id: `s${index}`, parent_run_id: "r0", root_run_id: "r0", event_type: "tool_start", tool_name: "t", timestamp })));
+      const runs: string[] = [];
+      for (let cursor: string | undefined, pages = 0; pages < 20; pages++) {
+        const page = await list(store, { limit: 1, cursor, extended: true });
+        runs.push(...page.runs.map((run) => run.run_id));
+        cursor = page.next_cursor;
+        if (cursor === undefined) break;
+      }
+      assert.deepEqual(runs, ["r5", "r4", "r3", "r2", "r1", "r0"]);
+      const seen: unknown[] = [];
+      for (let cursor: string | null = null, pages = 0; pages < 20; pages++) {
+        const page: StepPage | null = await store.reader.steps({ runId: "r0", cursor, limit: 1, extended: false, payloads: false, separator: ",", sinceSeq: 0, untilSeq: Number.MAX_SAFE_INTEGER });
+        seen.push((JSON.parse(page?.text ?? "{}") as Json)["run_id"]);
+        cursor = page?.next ?? null;
+        if (cursor === null) break;
+      }
+      assert.deepEqual(seen, ["r0", "s0", "s1", "s2", "s3", "s4", "s5"]);
     }));
 
   test("paging by cursor and by offset shows every run once, newest first, also with equal starts", () =>
@@ -116,6 +140,20 @@ export function findingContract(test: Suite, stores: Stores): void {
         for (const id of ["r2", "r3"]) assert.equal(((await store.reader.run(id, true)) as unknown as Json)["cost_usd"], null);
       },
       { prices: { "gpt-4o-mini": { input: 1, output: 2 } } },
+    ));
+
+  test("tokens whose end does not name the model cost what the model of the start costs", () =>
+    stores.with(
+      async (store) => {
+        await record(store, [
+          { run_id: "m", event_type: "llm_start", agent_name: "chat", model: "own" },
+          { run_id: "m", event_type: "llm_end", token_input: 1_000_000, token_output: 0 },
+        ]);
+        const run = (await store.reader.run("m", true)) as unknown as Json;
+        const [, end] = await steps(store, "m");
+        assert.deepEqual([run["cost_usd"], run["models"], end?.["cost_usd"], end?.["model"]], [7, ["own"], 7, "own"]);
+      },
+      { prices: { own: { input: 7, output: 7 } } },
     ));
 
   test("a model is priced by the longest prefix that has a price, and by the table that comes with the service", () =>

@@ -82,6 +82,64 @@ test("two steps of one run are compared, and steps of different kinds are said t
   await finish(watched);
 }));
 
+test("a run without an earlier one of its name says so, by the key and by the button", () => withPages({}, async (trace) => {
+  await trace.ingest(asking("one", NOW - 90_000, "Where?", "In Oslo.", ["find_order"], 100));
+  const watched = await openPage(`${trace.url}/ui/#/runs/one`);
+  const { page } = watched;
+  for (const ask of [() => page.keyboard.press("c"), () => page.getByRole("button", { name: "Compare with the previous run of this name" }).click()]) {
+    await page.locator(".run-head .actions").waitFor();
+    await page.locator(".span").first().waitFor();
+    await ask();
+    await page.getByRole("alert").filter({ hasText: "There is no earlier run of this name." }).waitFor();
+    await page.reload();
+  }
+  await finish(watched);
+}));
+
+test("runs are deleted together, also when one of them is gone already", () => withPages({}, async (trace) => {
+  await fill(trace);
+  await trace.ingest(asking("three", NOW - 30_000, "And now?", "Here.", [], 10));
+  const watched = await openPage(`${trace.url}/ui/`, { expected: /404/ });
+  const { page } = watched;
+  await page.getByRole("button", { name: "Select", exact: true }).click();
+  for (const index of [0, 1]) await page.getByRole("checkbox").nth(index).click();
+  await page.getByText("2 selected").waitFor();
+  await trace.send("DELETE", "/api/runs/three");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("0 selected").waitFor();
+  assert.deepEqual([await page.locator(".run-row").count(), (await trace.get("/api/runs")).json["total"]], [1, 1]);
+  await finish(watched);
+}));
+
+test("before runs are deleted it is said how many of them a filter hides", () => withPages({}, async (trace) => {
+  await fill(trace);
+  const watched = await openPage(`${trace.url}/ui/`);
+  const { page } = watched;
+  await page.getByRole("button", { name: "Select", exact: true }).click();
+  for (const index of [0, 1]) await page.getByRole("checkbox").nth(index).click();
+  await page.getByLabel("Search", { exact: true }).fill("two");
+  await page.locator(".run-row").nth(1).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Delete with all payloads, 1 not in this list too?").waitFor();
+  await page.getByRole("button", { name: "Keep" }).click();
+  assert.equal((await trace.get("/api/runs")).json["total"], 2);
+  await finish(watched);
+}));
+
+test("a run that was deleted elsewhere leaves the list when it is opened", () => withPages({}, async (trace) => {
+  await fill(trace);
+  const watched = await openPage(`${trace.url}/ui/`, { expected: /404/ });
+  const { page } = watched;
+  await page.locator(".run-row").nth(1).waitFor();
+  await trace.send("DELETE", "/api/runs/two");
+  await page.locator(".run-row").first().click();
+  await page.getByText("No such run").waitFor();
+  await page.locator(".run-row").nth(1).waitFor({ state: "detached" });
+  assert.equal(await page.locator(".run-row").count(), 1);
+  await finish(watched);
+}));
+
 test("a step that is marked is let go by the same key, and by Cancel", () => withPages({}, async (trace) => {
   await fill(trace);
   const watched = await openPage(`${trace.url}/ui/#/runs/one`);

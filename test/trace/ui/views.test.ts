@@ -84,6 +84,23 @@ test("a model's call is a chat: new messages open, earlier ones folded, calls wi
   await finish(watched);
 }));
 
+test("a side of a call that holds no message is data beside the chat, so that no answer is missing", () => withPages({}, async (trace) => {
+  await trace.ingest([
+    { run_id: "half", event_type: "chain_start", agent_name: "half", payload: { messages: [{ role: "user", content: "Where is it?" }] } },
+    { run_id: "other", parent_run_id: "half", event_type: "chat_model_start", agent_name: "m", payload: { temperature: 0.25 } },
+    { run_id: "other", parent_run_id: "half", event_type: "llm_end", payload: { choices: [{ message: { role: "assistant", content: "Here." } }] } },
+    { run_id: "half", event_type: "chain_end", payload: { output: "It is in Oslo." } },
+  ]);
+  const watched = await openPage(`${trace.url}/ui/#/runs/half`);
+  const { page } = watched;
+  await page.locator(".inspector").getByRole("region", { name: "Output" }).getByText("It is in Oslo.").waitFor();
+  assert.deepEqual([await page.locator(".bubble").innerText(), await page.locator(".inspector").getByRole("region", { name: "Input" }).count()].map((part) => String(part).replace(/\s+/g, " ")), ["User Where is it?", "0"]);
+  await page.locator(".span", { hasText: /^m/ }).click();
+  await page.locator(".inspector").getByRole("region", { name: "Input" }).getByText("0.25").waitFor();
+  await page.locator(".bubble", { hasText: "Here." }).waitFor();
+  await finish(watched);
+}));
+
 test("the question and the answer of a run are markdown that executes nothing", () => withPages({}, async (trace) => {
   const evil = "**bold** <img src=x onerror=window.hit=1> [click](javascript:window.hit=1) ![p](http://127.0.0.1:1/pixel.png)";
   await trace.ingest([{ run_id: "x", event_type: "chain_start", agent_name: "a", payload: { question: evil } }, { run_id: "x", event_type: "chain_end", agent_name: "a", payload: { answer: evil } }] as unknown as Json[]);

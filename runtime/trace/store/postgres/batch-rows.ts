@@ -45,7 +45,7 @@ export function batchRows(changes: Changes, packed: Packed): BatchRows {
   const events = new CopyRows(EVENT_TYPES);
   const payloads = new CopyRows(["bigint", "bytes"]);
   const withPayload: number[] = [];
-  for (const [index, { seq, run, event, parentId, agent, tool, server, durationMs, costNano }] of changes.rows.entries()) {
+  for (const [index, { seq, run, event, parentId, agent, tool, server, model, durationMs, costNano }] of changes.rows.entries()) {
     const data = packed.get(event);
     if (data !== undefined) {
       payloads.add([seq, data]);
@@ -53,7 +53,7 @@ export function batchRows(changes: Changes, packed: Packed): BatchRows {
     }
     events.add([
       seq, run.key, event.at, event.type, event.eventId, event.runId, parentId, agent, tool, server, event.summary, data?.byteLength ?? null,
-      durationMs, event.tokensIn, event.tokensOut, event.error, event.model, costNano, event.attributes,
+      durationMs, event.tokensIn, event.tokensOut, event.error, model, costNano, event.attributes,
     ]);
   }
   const counters = countersOf(changes.rows.map(({ event, durationMs }) => ({ duration_ms: durationMs, tokens_in: event.tokensIn, tokens_out: event.tokensOut, payload: packed.get(event)?.byteLength ?? null })), 1);

@@ -1,4 +1,5 @@
 /** The graph and the inventory of tools in PostgreSQL: of all runs from the stored sums, of some from their steps. */
+import { AFTER_ALL, BEFORE_ALL } from "../../time.js";
 import { Tally } from "../../record/tally.js";
 import { addTimes, type EdgeTimes, edgeTimesOf, type TimesByEdge } from "../edge-times.js";
 import { extendedTopologyOf, type GraphEdge, type GraphNode, inventoryOf, topologyOf } from "../graph.js";
@@ -72,7 +73,7 @@ export class GraphReads {
     return (await this.#rows<{ key: number }>(`SELECT key FROM runs ${where} ORDER BY started_at DESC, run_id DESC LIMIT ${limit}`, values)).map((row) => row.key);
   }
 
-  async #oneOf(ids: readonly string[], from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): Promise<readonly number[]> {
+  async #oneOf(ids: readonly string[], from = BEFORE_ALL, to = AFTER_ALL): Promise<readonly number[]> {
     for (const id of ids) {
       const [run] = await this.#rows<{ key: number; started_at: number }>("SELECT key, started_at FROM runs WHERE run_id = $1", [storable(id)]);
       if (run !== undefined) return run.started_at >= from && run.started_at < to ? [run.key] : [];

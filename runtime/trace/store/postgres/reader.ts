@@ -4,6 +4,7 @@ import { eventKind } from "../../model.js";
 import type { RunRow } from "../../record/run-state.js";
 import { nodeKey } from "../../record/tally.js";
 import { align, callsOf } from "../compare.js";
+import { BEFORE_ALL } from "../../time.js";
 import { parseRunCursor, parseStepCursor, runCursor, stepCursor } from "../cursor.js";
 import { MAX_OVERVIEW_RUNS, OVERVIEW_COLUMNS, overviewOf, type OverviewRecord, RUN_ORDERS } from "../overview.js";
 import { EVENT_COLUMNS, type EventRecord, RUN_COLUMNS, runRow, type RunRecord, stepRow } from "../rows.js";
@@ -22,7 +23,6 @@ type Db = Pick<Client, "query">;
 
 /** More matches than this are not counted. */
 const MAX_COUNTED = 10_000;
-const SMALLEST = Number.MIN_SAFE_INTEGER;
 
 export class PostgresReader implements TraceReader {
   readonly #graph: GraphReads;
@@ -114,7 +114,7 @@ export class PostgresReader implements TraceReader {
     const after = query.cursor === null ? null : parseStepCursor(query.cursor);
     const records = await this.#rows<EventRecord>(
       `SELECT ${EVENT_COLUMNS} FROM events WHERE root = $1 AND (at, seq) > ($2, $3) AND seq > $4 AND seq <= $5 ${root === null ? "AND run_id = $7" : ""} ORDER BY at, seq LIMIT $6`,
-      [holder.key, after?.at ?? SMALLEST, after?.seq ?? -1, query.sinceSeq, lastSeq, query.limit + 1, ...(root === null ? [storable(query.runId)] : [])],
+      [holder.key, after?.at ?? BEFORE_ALL, after?.seq ?? -1, query.sinceSeq, lastSeq, query.limit + 1, ...(root === null ? [storable(query.runId)] : [])],
     );
     const shown = records.slice(0, query.limit);
     const last = shown.at(-1);

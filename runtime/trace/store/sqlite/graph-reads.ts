@@ -1,4 +1,5 @@
 /** The graph and the inventory of tools: of all runs from the stored sums, of a few from their steps. */
+import { AFTER_ALL } from "../../time.js";
 import type { components } from "../../api.types.gen.js";
 import { nodeKey, type NodeEvent, Tally } from "../../record/tally.js";
 import { addTimes, type EdgeTimes } from "../edge-times.js";
@@ -79,7 +80,7 @@ export class GraphReads {
     const asked = parseScope(scope);
     if (asked.kind === "run") {
       const run = asked.ids.map((id) => this.lookup.run(id)).find((row) => row !== null) ?? null;
-      return run === null || run.startedAt < (from ?? run.startedAt) || run.startedAt >= (to ?? Number.MAX_SAFE_INTEGER) ? [] : [run.key];
+      return run === null || run.startedAt < (from ?? run.startedAt) || run.startedAt >= (to ?? AFTER_ALL) ? [] : [run.key];
     }
     if (asked.kind === "all" && from === undefined && to === undefined) return null;
     const limit = asked.kind === "last" ? asked.count : MAX_LAST;

@@ -7,6 +7,7 @@ import type { components } from "../../api.types.gen.js";
 import { eventKind } from "../../model.js";
 import type { RunRow } from "../../record/run-state.js";
 import { align, callsOf } from "../compare.js";
+import { BEFORE_ALL } from "../../time.js";
 import { parseStepCursor, stepCursor } from "../cursor.js";
 import type { GraphQuery, RunFilterQuery, PayloadMiss, RunListQuery, StepPage, StepPageQuery, StoreStats, Target } from "../store.js";
 import { nestedRun } from "../stored.js";
@@ -102,7 +103,7 @@ export class SqliteReader {
     const lastSeq = Math.min(query.untilSeq, this.#lookup.lastSeq());
     const after = query.cursor === null ? null : parseStepCursor(query.cursor);
     const records = this.#sql.page.all({
-      root: holder.key, at: after?.at ?? Number.MIN_SAFE_INTEGER, seq: after?.seq ?? -1, since: query.sinceSeq, until: lastSeq,
+      root: holder.key, at: after?.at ?? BEFORE_ALL, seq: after?.seq ?? -1, since: query.sinceSeq, until: lastSeq,
       nested: root === null ? query.runId : null, limit: query.limit + 1,
     });
     const shown = records.slice(0, query.limit);

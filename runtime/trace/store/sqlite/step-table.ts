@@ -69,7 +69,7 @@ export class StepTable {
     const { summary, attributes } = inBlock ? EMPTY : detailsOf(event);
     this.#sql.add.run(
       row.seq, run.key, event.at, event.type, event.eventId, event.runId, row.parentId, row.agent, row.tool, row.server, summary, size,
-      row.durationMs, event.tokensIn, event.tokensOut, event.error, event.model, row.costNano, attributes, block, packed?.line ?? null, inBlock ? 1 : null,
+      row.durationMs, event.tokensIn, event.tokensOut, event.error, row.model, row.costNano, attributes, block, packed?.line ?? null, inBlock ? 1 : null,
     );
     return size;
   }
