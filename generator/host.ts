@@ -4,11 +4,11 @@
  */
 import { execFile } from "node:child_process";
 import { closeSync, constants, createReadStream, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
+import { access, copyFile, link, open, readFile, readdir, readlink, realpath, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { sha256Hex } from "../runtime/abi/fingerprint.js";
+import type { FileLock } from "../runtime/base/file-lock.js";
 import { makeFolder } from "../runtime/base/make-folder.js";
 
 /** Something below a folder. */
@@ -33,8 +33,8 @@ export interface Host {
    * also after a power failure. With `mode` a file that does not exist is made with these permissions; without, that is an error.
    */
   replace(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
-  /** Makes a file that must not exist yet; false when it does. */
-  create(path: string, text: string): Promise<boolean>;
+  /** Keeps a file to whoever locks it, on `.FILE.lock` beside it; `null` while another process, or another part of this one, has it. */
+  lock(path: string): Promise<FileLock | null>;
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;
   /** Every file below a folder, relative to it, separated by "/" and sorted; empty when there is no such folder. Blocks, as `digests` does. */
@@ -69,10 +69,6 @@ export interface Host {
   environment(): { readonly [name: string]: string };
   /** Reports a problem that belongs to no caller, on standard error unless the program listens for warnings. */
   warn(problem: Error): void;
-  /** This process, among those of its machine. */
-  readonly process: { readonly pid: number; readonly machine: string; readonly startedMs: number };
-  /** Whether a process of this machine is running. */
-  isRunning(pid: number): boolean;
   /** Resolves after some milliseconds. */
   sleep(ms: number): Promise<void>;
   /** Runs a program to its end; `code` is null when it could not be started. */
@@ -194,26 +190,6 @@ async function replaced(path: string, modeIfNew: number | undefined): Promise<{ 
   }
 }
 
-async function create(path: string, text: string): Promise<boolean> {
-  try {
-    await writeFile(path, text, { flag: "wx", mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
-    throw error;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It runs as somebody else.
-    return isCode(error, "EPERM");
-  }
-}
-
 /** The real machine. */
 export function nodeHost(): Host {
   return {
@@ -221,9 +197,8 @@ export function nodeHost(): Host {
     stream: (path) => createReadStream(path, { highWaterMark: READ_BYTES }),
     write,
     replace,
-    create,
-    process: { pid: process.pid, machine: hostname(), startedMs: Math.round(performance.timeOrigin) },
-    isRunning,
+    // Loads SQLite, which most commands do without.
+    lock: async (path) => (await import("../runtime/base/file-lock.js")).lockBeside(path),
     sleep: (ms) => setTimeout(ms),
     list: async (path) => {
       try {

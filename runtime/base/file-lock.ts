@@ -2,7 +2,8 @@
  * A lock on a file that a process holds while it runs. It is SQLite's own, so the system takes it back however the
  * process ends, and nothing is left behind that could block the next one. The file itself stays and is empty.
  */
-import { closeSync, constants, openSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 
 export interface FileLock {
@@ -29,4 +30,27 @@ export function lockFile(path: string): FileLock | null {
       db.close();
     },
   };
+}
+
+/**
+ * Locks a file that others open or replace: on `.FILE.lock` beside it, so that replacing the file does not touch the lock.
+ * @param part What of the file is locked, where several may work on different parts of it.
+ * @throws as lockFile
+ */
+export function lockBeside(file: string, part?: string): FileLock | null {
+  const path = join(dirname(file), `.${basename(file)}${part === undefined ? "" : `.${part}`}.lock`);
+  const lock = lockFile(path);
+  if (lock !== null) shareAs(file, path);
+  return lock;
+}
+
+/** Who may write the file may lock it: others may change it too, where somebody gave the file another mode. */
+function shareAs(file: string, lock: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  try {
+    chmodSync(lock, found.mode & 0o777);
+  } catch {
+    // Only the owner of the lock can change it; for others it is as the owner left it.
+  }
 }

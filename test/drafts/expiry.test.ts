@@ -41,7 +41,7 @@ test("drafts list shows an old draft as expired where nothing may be written, an
     const { code, out, err } = await project.toolsrv("drafts", "list");
     assert.deepEqual([code, out.slice(0, 7), statusIn(project)], [EXIT.OK, "expired", "pending"]);
     assert.match(err, /expired drafts were not marked: /);
-  }, { ...lateBy(1), create: refused, replace: refused });
+  }, { ...lateBy(1), lock: refused, replace: refused });
 });
 
 test("an old draft is not approved: it is marked as expired, and the catalog stays as it is", () =>

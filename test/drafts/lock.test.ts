@@ -1,15 +1,20 @@
 /** The lock between processes, and what two of them do to one file. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { readDrafts } from "../../generator/drafts/drafts-file.js";
 import { withLock } from "../../generator/drafts/lock.js";
-import { nodeHost, type Host } from "../../generator/host.js";
+import { nodeHost } from "../../generator/host.js";
 import { suite } from "../lib/suite.js";
 import { CATALOG, DRAFTS_FILE, goodSpec, inProject } from "./catalog.js";
 
 const test = suite("the lock of a file");
+const here = fileURLToPath(import.meta.url);
+const CHILD = here.replace(`lock.test${extname(here)}`, `lock-holder${extname(here)}`);
 
 async function inFolder(use: (path: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "toolsrv-lock-"));
@@ -20,68 +25,73 @@ async function inFolder(use: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Another process of this machine. */
-const hostOf = (pid: number, more: Partial<Host> = {}): Host => ({ ...nodeHost(), process: { ...nodeHost().process, pid }, isRunning: () => true, ...more });
+/** A process that takes the lock, says so, and does what it is told with it. */
+async function holder(path: string, does: "keep" | "count"): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...process.execArgv, CHILD, path, does], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
 
 test("one at a time, however many ask", () =>
   inFolder(async (path) => {
     let inside = 0;
     let most = 0;
-    const use = (host: Host): Promise<void> =>
-      withLock(host, path, async () => {
+    const use = (): Promise<void> =>
+      withLock(nodeHost(), path, async () => {
         inside += 1;
         most = Math.max(most, inside);
-        await host.sleep(2);
+        await nodeHost().sleep(2);
         inside -= 1;
       });
-    await Promise.all([1, 2, 3, 1, 2, 3].map((pid) => use(hostOf(pid))));
+    await Promise.all(Array.from({ length: 6 }, use));
     assert.equal(most, 1);
-    assert.equal(existsSync(`${path}.lock`), false);
   }));
 
-test("the lock is gone after a failure", () =>
+test("the lock is free after a failure", () =>
   inFolder(async (path) => {
     await assert.rejects(withLock(nodeHost(), path, () => Promise.reject(new Error("no"))), /no/);
-    assert.equal(existsSync(`${path}.lock`), false);
+    await withLock(nodeHost(), path, () => Promise.resolve(), 0);
   }));
 
-test("a process that runs keeps its lock, and the error of one that waits in vain names it", () =>
+test("a process that runs keeps its lock, and who waits in vain is told which file", () =>
   inFolder(async (path) => {
-    const { machine } = nodeHost().process;
-    const owner = JSON.stringify({ pid: 77, machine, startedMs: 1 });
-    writeFileSync(`${path}.lock`, owner);
-    await assert.rejects(withLock(hostOf(1), path, () => Promise.resolve(), 60), new RegExp(`process 77 on ${machine} is changing the file: .*file\\.yaml\\.lock exists`));
-    await assert.rejects(withLock(hostOf(1, { isRunning: () => false, process: { pid: 1, machine: "elsewhere", startedMs: 5 } }), path, () => Promise.resolve(), 60), /process 77/);
-    assert.equal(readFileSync(`${path}.lock`, "utf8"), owner);
+    const child = await holder(path, "keep");
+    try {
+      await assert.rejects(withLock(nodeHost(), path, () => Promise.resolve(), 60), /another process is changing .*file\.yaml and does not end; run this again when it has/);
+    } finally {
+      await killed(child);
+    }
   }));
 
-test("the lock of a process that is gone is taken away by exactly one of those who wait", () =>
+test("the lock of a process that was killed is free", () =>
   inFolder(async (path) => {
-    const { machine } = nodeHost().process;
-    writeFileSync(`${path}.lock`, JSON.stringify({ pid: 77, machine, startedMs: 1 }));
-    let inside = 0;
-    const use = (pid: number): Promise<void> => {
-      const host = hostOf(pid, { isRunning: (other) => other !== 77 });
-      return withLock(host, path, async () => {
-        assert.equal((inside += 1), 1);
-        await host.sleep(2);
-        inside -= 1;
-      });
-    };
-    await Promise.all([1, 2, 3, 4].map(use));
+    await killed(await holder(path, "keep"));
+    await withLock(nodeHost(), path, () => Promise.resolve(), 0);
   }));
 
-test("a lock of an earlier process with the same id is taken away", () =>
+test("processes that wait go in one after another, also after one that was killed", () =>
   inFolder(async (path) => {
-    const { pid, machine } = nodeHost().process;
-    writeFileSync(`${path}.lock`, JSON.stringify({ pid, machine, startedMs: 1 }));
+    writeFileSync(path, "0");
+    const first = await holder(path, "keep");
+    const others = await Promise.all([1, 2, 3].map(() => holder(path, "count")));
+    const ended = others.map((other) => once(other, "exit"));
+    await killed(first);
+    assert.deepEqual(await Promise.all(ended), others.map(() => [0, null]));
+    assert.equal(readFileSync(path, "utf8"), "150");
+  }));
+
+test("who may write the file may lock it", () =>
+  inFolder(async (path) => {
+    writeFileSync(path, "");
+    chmodSync(path, 0o660);
     await withLock(nodeHost(), path, () => Promise.resolve());
-  }));
-
-test("a lock that a killed process had not written yet is taken away", () =>
-  inFolder(async (path) => {
-    writeFileSync(`${path}.lock`, '{"pid": 1');
-    await withLock(nodeHost(), path, () => Promise.resolve());
+    assert.equal(statSync(join(path, "..", ".file.yaml.lock")).mode & 0o777, 0o660);
   }));
 
 test("two approvals at once add two tools, and two of one draft add one", () =>

@@ -39,6 +39,7 @@ export const run: CommandModule["run"] = async (invocation, io) => {
     if (drafts === null) throw new DraftsProblem(`there is no ${DRAFTS_FILE} here, and so no draft '${order.name}'`);
     if (invocation.options["dry-run"] === true) return await dryRun(order, expired(drafts, io.host.now()), io);
     await expireDrafts(io.host, io.cwd);
+    if (!(await io.host.exists(order.path))) throw noCatalog(order);
     const catalog = await io.host.realPath(order.path);
     return await withLock(io.host, draftsPath(io.cwd), () => withLock(io.host, catalog, () => approve(order, io)));
   } catch (error) {
@@ -89,9 +90,12 @@ async function approve(order: Order, io: Io): Promise<number> {
   return EXIT.OK;
 }
 
-async function readCatalog({ path, shown }: Order, io: Io): Promise<ReadCatalog | null> {
+const noCatalog = ({ shown }: Order): DraftsProblem => new DraftsProblem(`cannot read '${shown}': there is no such file; name the catalog with --file`);
+
+async function readCatalog(order: Order, io: Io): Promise<ReadCatalog | null> {
+  const { path, shown } = order;
   const bytes = await io.host.read(path);
-  if (bytes === null) throw new DraftsProblem(`cannot read '${shown}': there is no such file; name the catalog with --file`);
+  if (bytes === null) throw noCatalog(order);
   const { value, diagnostics } = decodeCatalog(bytes, shown);
   if (value === null) return refuse(diagnostics, null, io);
   // References to the environment stay open: approve reads no values.

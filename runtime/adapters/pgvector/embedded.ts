@@ -7,11 +7,12 @@ import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { BackendError } from "../../abi/errors.js";
+import type { FileLock } from "../../base/file-lock.js";
 import type { Database } from "./database.js";
 import { toParam } from "./database.js";
 import type { Answer, Question, Start } from "./embedded-thread.js";
 import { pgError } from "./errors.js";
-import { lockFolder, unlockFolder } from "./folder-lock.js";
+import { lockFolder } from "./folder-lock.js";
 import type { Statement } from "./sql.js";
 
 /** Addresses of the two packages, as `import()` takes them. */
@@ -24,7 +25,15 @@ const GRACE_MS = 1_000;
  * The folders that this process has open. A reload opens a catalog's stores before it closes the old ones, and two
  * sessions on one folder destroy it: this is state of the process, as the files are.
  */
-const OPEN = new Map<string, { readonly database: Promise<Session>; uses: number }>();
+const OPEN = new Map<string, Shared>();
+
+/** Sessions that still end: the next one of the folder waits for them. */
+const ENDING = new Map<string, Promise<void>>();
+
+interface Shared {
+  readonly database: Promise<{ readonly session: Session; readonly lock: FileLock }>;
+  uses: number;
+}
 
 /**
  * The database of a folder that PGlite made. Starts nothing yet.
@@ -35,23 +44,37 @@ export async function openEmbedded(folder: string, name: string, packages: Packa
   const real = await realpath(folder).catch(() => folder);
   const made = await stat(join(real, "PG_VERSION")).catch(() => null);
   if (made === null) throw new BackendError("not_found", "pgvector", `there is no database of PGlite in '${name}'; make one with new PGlite({ dataDir })`);
-  const entry = OPEN.get(real) ?? { database: lockFolder(real, name).then(() => new Session({ ...packages, folder: real })), uses: 0 };
-  OPEN.set(real, entry);
-  entry.uses++;
+  const shared = OPEN.get(real) ?? { database: start(real, name, packages), uses: 0 };
+  OPEN.set(real, shared);
+  shared.uses++;
   const release = async (): Promise<void> => {
-    if (--entry.uses > 0) return;
+    if (--shared.uses > 0) return;
     OPEN.delete(real);
-    await entry.database.then(async (session) => {
-      await session.end();
-      await unlockFolder(real);
-    }, () => undefined);
+    const ended = end(shared).finally(() => ENDING.get(real) === ended && ENDING.delete(real));
+    ENDING.set(real, ended);
+    await ended;
   };
   try {
-    const session = await entry.database;
+    const { session } = await shared.database;
     return { run: (statement, signal) => session.run(statement, signal), close: release };
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+async function start(folder: string, name: string, packages: Packages): Shared["database"] {
+  await ENDING.get(folder);
+  return { lock: lockFolder(folder, name), session: new Session({ ...packages, folder }) };
+}
+
+/** Where it never began there is nothing to end. */
+async function end({ database }: Shared): Promise<void> {
+  const begun = await database.catch(() => null);
+  try {
+    await begun?.session.end();
+  } finally {
+    begun?.lock.release();
   }
 }
 

@@ -5,7 +5,6 @@
  */
 import { constants } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import { ToolError } from "../../abi/errors.js";
 import type { FileLock } from "../../base/file-lock.js";
 import { systemProblem } from "../../base/system-error.js";
@@ -170,8 +169,8 @@ class FileSink implements AuditSink {
  * of its own, so it outlasts rotations.
  */
 async function lockOf(path: string, shown: string): Promise<FileLock> {
-  const { lockFile } = await import("../../base/file-lock.js");
-  const lock = lockFile(join(dirname(path), `.${basename(path)}.lock`));
+  const { lockBeside } = await import("../../base/file-lock.js");
+  const lock = lockBeside(path);
   if (lock === null) throw new ToolError("tds_invalid", `audit: another server, or another connection of this process, writes the chain in '${shown}'; give each a file of its own`);
   return lock;
 }
