@@ -53,7 +53,7 @@ export const listRuns = {
       "*([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
     )).optional(),
     sort: z.string().regex(/^(started|duration|tokens|cost|errors|calls|steps)$/).default("started"),
-    cursor: text(1, 600).regex(/^[A-Za-z0-9_-]+$/).optional(),
+    cursor: text(3, 1100).regex(/^-?[0-9]{1,18}\.[A-Za-z0-9_-]+$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<rt.TraceOperations["listRuns"]>;
@@ -90,7 +90,7 @@ export const getJourney = {
   params: z.object({
     run_id: text(1, Infinity),
     limit: integer.pipe(z.int().min(1).max(5000)).optional(),
-    cursor: text(1, 200).regex(/^[A-Za-z0-9_-]+$/).optional(),
+    cursor: text(3, 40).regex(/^-?[0-9]{1,18}\.[0-9]{1,15}$/).optional(),
     extended: z.string().regex(/^(0|1|true|false)$/).default("0"),
   }),
 } as const satisfies rt.TraceRoute<rt.TraceOperations["getJourney"]>;

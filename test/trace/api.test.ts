@@ -106,6 +106,31 @@ test("extended=1 adds fields and nothing else", async () => {
   assert.deepEqual([(rest.json["steps"] as Json[]).length, rest.json["next_cursor"]], [4, undefined]);
 });
 
+test("a cursor that no list gave is refused", async () => {
+  for (const path of ["runs?extended=1&cursor=first", "runs?cursor=WzEsInIxIl0", "runs?cursor=1.", "runs/r1/journey?limit=1&cursor=WzEsMV0", "runs/r1/journey?cursor=1.r1"]) {
+    const { status, json } = await trace.get(`/api/${path}`);
+    assert.deepEqual([status, JSON.stringify(json).includes("cursor")], [422, true], `${path}: ${JSON.stringify(json)}`);
+  }
+});
+
+test("lists page over the longest ids", async () => {
+  const other = await startTrace({});
+  try {
+    const ids = ["1", "2", "3"].map((last) => "\u{1F600}".repeat(199) + last);
+    await other.ingest(ids.flatMap((id) => sampleRun(id)));
+    const found: unknown[] = [];
+    for (let cursor: unknown = null; cursor !== undefined; ) {
+      const { status, json } = await other.get(`/api/runs?extended=1&limit=1${cursor === null ? "" : `&cursor=${String(cursor)}`}`);
+      assert.equal(status, 200);
+      found.push(...(json["runs"] as Json[]).map((run) => run["run_id"]));
+      cursor = json["next_cursor"];
+    }
+    assert.deepEqual(found.sort(), ids);
+  } finally {
+    await other.dispose();
+  }
+});
+
 test("/full returns the payload of a step through its run or its root, and says why when it can't", async () => {
   const { json } = await trace.get("/api/runs/r1/journey");
   const steps = json["steps"] as Json[];
