@@ -429,6 +429,7 @@ export interface components {
             run_id: string;
             /** @description Equals run_id for a root run */
             root_run_id: string;
+            /** @description The first 1,000 that its steps gave */
             tags: string[];
             status: components["schemas"]["RunStatus"];
             /** Format: date-time */

@@ -131,6 +131,19 @@ test("lists page over the longest ids", async () => {
   }
 });
 
+test("a run has the first 1,000 of its tags, however many its steps give", async () => {
+  const other = await startTrace({});
+  try {
+    const tags = (step: number): readonly string[] => Array.from({ length: 100 }, (_, index) => `t${100 * step + index}`);
+    const steps = Array.from({ length: 15 }, (_, step) => ({ run_id: "r", event_type: step === 0 ? "chain_start" : "tool_start", tool_name: step === 0 ? null : "find", tags: tags(step) }));
+    await other.ingest(steps);
+    const { json } = await other.get("/api/runs/r");
+    assert.deepEqual(json["tags"], Array.from({ length: 1000 }, (_, index) => `t${index}`));
+  } finally {
+    await other.dispose();
+  }
+});
+
 test("/full returns the payload of a step through its run or its root, and says why when it can't", async () => {
   const { json } = await trace.get("/api/runs/r1/journey");
   const steps = json["steps"] as Json[];

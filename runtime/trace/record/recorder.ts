@@ -50,6 +50,7 @@ export interface RecorderOptions {
 const MAX_MODELS = 20;
 /** Names of tools, and of servers, that the row of a run has. */
 const MAX_TOOLS = 100;
+const MAX_TAGS = 1_000;
 const MAX_UNROOTED = 50_000;
 const MAX_SKIPPED = 100_000;
 
@@ -226,9 +227,9 @@ export class Recorder {
     into.unpriced += run.unpriced;
     into.preview ??= run.preview;
     into.answer ??= run.answer;
-    into.models = [...new Set([...into.models, ...run.models])].slice(0, MAX_MODELS);
-    into.tools = [...new Set([...into.tools, ...run.tools])].slice(0, MAX_TOOLS);
-    into.servers = [...new Set([...into.servers, ...run.servers])].slice(0, MAX_TOOLS);
+    into.models = withNames(into.models, run.models, MAX_MODELS);
+    into.tools = withNames(into.tools, run.tools, MAX_TOOLS);
+    into.servers = withNames(into.servers, run.servers, MAX_TOOLS);
     into.lastSeq = Math.max(into.lastSeq, run.lastSeq);
     if (!into.rooted) into.startedAt = Math.min(into.startedAt, run.startedAt);
     changes.merged.push({ from: run, into });
@@ -264,17 +265,17 @@ export class Recorder {
     run.touchedMs = this.options.now();
     if (costNano !== null) run.costNano += costNano;
     else if (event.tokensIn !== null || event.tokensOut !== null) run.unpriced += 1;
-    if (event.model !== null) run.models = withName(run.models, event.model, MAX_MODELS);
+    if (event.model !== null) run.models = withNames(run.models, [event.model], MAX_MODELS);
     if (names.tool !== null && isToolCall(kind)) {
-      run.tools = withName(run.tools, names.tool, MAX_TOOLS);
-      if (names.server !== null) run.servers = withName(run.servers, names.server, MAX_TOOLS);
+      run.tools = withNames(run.tools, [names.tool], MAX_TOOLS);
+      if (names.server !== null) run.servers = withNames(run.servers, [names.server], MAX_TOOLS);
     }
     const begins = root && (kind.side === "start" || kind.name === "run_start");
     // What comes after the end is counted and describes the run no more, unless it is the run's own start.
     if (run.status === RUNNING || run.settled || (begins && !run.rooted)) {
       run.session ??= event.session;
       run.user ??= event.user;
-      if (event.tags !== null && (root || run.tags.length === 0)) run.tags = [...new Set([...run.tags, ...event.tags])];
+      if (event.tags !== null && (root || run.tags.length === 0)) run.tags = withNames(run.tags, event.tags, MAX_TAGS);
       if (root) run.graph = event.graph ?? run.graph;
       if (begins) run.name ??= names.agent ?? names.tool;
       this.#previews.observe(run, event, kind, root, names.tool ?? names.agent);
@@ -289,9 +290,10 @@ export class Recorder {
   }
 }
 
-/** The names with another one, unless it is among them or there are enough. */
-function withName(names: readonly string[], name: string, most: number): readonly string[] {
-  return names.includes(name) || names.length >= most ? names : [...names, name];
+/** The names with those of `more` that are not among them, until there are enough. */
+function withNames(names: readonly string[], more: readonly string[], most: number): readonly string[] {
+  if (names.length >= most || more.every((name) => names.includes(name))) return names;
+  return [...new Set([...names, ...more])].slice(0, most);
 }
 
 /** Names of an event, with those that only its start carries. */
