@@ -117,7 +117,9 @@ function fitType(value: unknown, type: LoadType, path: string): unknown {
   if (typeof value === "object" || (typeof value === "string" && type === "keyword")) return value;
   if (typeof value === "number" && (type === "integer" || type === "float")) return value;
   const isNoValue = typeof value === "string" && value.trim() === "" && type !== "keyword[]";
-  return isNoValue ? null : toType(value, type, path);
+  if (isNoValue) return null;
+  // The number of a CSV file is a text, and stays what it is too.
+  return (type === "integer" && typeof value === "string" ? convertValue(value, "float") : undefined) ?? toType(value, type, path);
 }
 
 /** `undefined` where the value can't have the type. */

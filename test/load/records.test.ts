@@ -168,6 +168,7 @@ test("values take the type that the catalog compares them as, where they can; li
   assert.deepEqual(fit({ d: " ", i: 1.5, f: null, b: 1, k: "", l: null }), { d: null, i: 1.5, f: null, b: true, k: "", l: null });
   assert.deepEqual(fit({ d: { from: 1 }, k: { x: 1 } }), { d: { from: 1 }, k: { x: 1 } });
   assert.match(refusal({ d: "yesterday" }, { declared }), /^d: "yesterday" is not a datetime; it must be a date/);
+  assert.deepEqual([fit({ i: "16.5" }), fit({ i: 16.5 }), fit({ i: "12" })], [{ i: 16.5 }, { i: 16.5 }, { i: 12 }]);
   assert.equal(refusal({ i: "9007199254740993" }, { declared }), 'i: "9007199254740993" is not an integer');
   assert.equal(refusal({ f: "1e400" }, { declared }), 'f: "1e400" is not a float');
   assert.deepEqual(convertRecord({ i: "12" }, 1, { ...plain, declared, types: new Map([["i", "keyword"]]) }).record, { i: "12" });
