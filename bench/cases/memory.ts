@@ -72,11 +72,11 @@ async function idleConnections(): Promise<Row> {
   }
 }
 
-/** A connection that has been answered once. */
+/** A connection that has been answered once. The server closes those whose request does not state its length. */
 function openAnswered(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+    socket.once("connect", () => socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"));
     socket.once("data", () => resolve(socket));
     socket.once("error", reject);
   });
