@@ -2,8 +2,8 @@
  * A filter in two parts: its shape, which decides how the native query is written, and the values of the call. Filters
  * of one shape differ in values alone, so their native query is compiled once. Pure.
  *
- * A value that a compiler would look at closely (half of a surrogate pair, a number of more than 53 bits) is a part of
- * the shape, as is a value that the plan fixes: such a filter compiles to the same query with one hole fewer.
+ * A value that a compiler would look at closely (half of a surrogate pair, a number of more than 53 bits, an escape in a
+ * pattern) is a part of the shape, as is a value that the plan fixes: such a filter compiles to the same query with one hole fewer.
  */
 import { isList, type Condition, type Filter, type Operand, type Scalar } from "../abi/filter.js";
 import { wordsOf } from "../base/text.js";
@@ -117,7 +117,8 @@ function kindOf(value: Scalar, { op }: Condition): Kind | null {
     const words = new Set(wordsOf(value)).size;
     return words === 0 || words > MAX_WORDS ? null : { kind: "text", code: `w${words}`, words };
   }
-  if (op === "like" && isLongPattern(value)) return null;
+  // Some stores refuse a character of a pattern that stands for itself.
+  if (op === "like" && (isLongPattern(value) || /[\\*?]/.test(value))) return null;
   if (isDigits(value)) return KINDS.digits;
   // Ids may be whole numbers of 64 bits.
   return isUuid(value) ? KINDS.uuid : /^-?\d{16,}$/.test(value) ? null : KINDS.text;

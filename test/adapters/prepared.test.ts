@@ -79,6 +79,15 @@ for (const [name, compile] of Object.entries(COMPILERS)) {
   });
 }
 
+test("a pattern that a store refuses is refused beside a condition that no record meets, as it is without a template", () => {
+  for (const [name, value] of [["milvus, declared", "\\%"], ["weaviate, declared", "a*"], ["weaviate, declared", "a?"]] as const) {
+    const compile = COMPILERS[name] ?? assert.fail(name);
+    const filter: Filter = { and: [{ path: "kind", op: "like", value }, { path: "kind", op: "lt", value: 0 }] };
+    const prepared = outcome(() => new PreparedReads().count({ collection: "c", filter }, "", (shape) => compile(shape.filter as Shape)));
+    assert.deepEqual([prepared, prepared], [outcome(() => compile(filter as Shape)), { refused: "unsupported" }], name);
+  }
+});
+
 test("filters with one shape have the same conditions, operators and kinds of values in the same places", () => {
   const keys = new Map<string, unknown>();
   fc.assert(fc.property(filters, (filter) => {
