@@ -33,7 +33,7 @@ export interface Host {
    * also after a power failure. With `mode` a file that does not exist is made with these permissions; without, that is an error.
    */
   replace(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
-  /** Keeps a file to whoever locks it, on `.FILE.lock` beside it; `null` while another process, or another part of this one, has it. */
+  /** Locks a file, on `.FILE.lock` beside it. `null` while another process, or another caller in this one, holds the lock. */
   lock(path: string): Promise<FileLock | null>;
   /** Names in a folder, sorted; empty when there is none. */
   list(path: string): Promise<readonly string[]>;

@@ -25,7 +25,7 @@ async function inFolder(use: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** A process that takes the lock, says so, and does what it is told with it. */
+/** Starts lock-holder.ts and waits for its first line. */
 async function holder(path: string, does: "keep" | "count"): Promise<ChildProcess> {
   const child = spawn(process.execPath, [...process.execArgv, CHILD, path, does], { stdio: ["pipe", "pipe", "inherit"] });
   await once(child.stdout, "data");
@@ -59,7 +59,7 @@ test("the lock is free after a failure", () =>
     await withLock(nodeHost(), path, () => Promise.resolve(), 0);
   }));
 
-test("a process that runs keeps its lock, and who waits in vain is told which file", () =>
+test("the lock of a running process is not taken away, and the error of a vain wait names the file", () =>
   inFolder(async (path) => {
     const child = await holder(path, "keep");
     try {
