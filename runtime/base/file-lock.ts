@@ -2,7 +2,7 @@
  * A lock on a file that a process holds while it runs. It is SQLite's own, so the system takes it back however the
  * process ends, and nothing is left behind that could block the next one. The file itself stays and is empty.
  */
-import { chmodSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, lstatSync, openSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 
@@ -10,13 +10,10 @@ export interface FileLock {
   release(): void;
 }
 
-// No symbolic link is followed. Absent on systems without them.
-const SAFELY = constants.O_NOFOLLOW ?? 0;
-
 /** `null` when somebody else holds the lock, in this process or another. @throws what the file system or SQLite reports. */
 export function lockFile(path: string): FileLock | null {
-  closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | SAFELY, 0o600));
-  const db = new Database(path, { timeout: 0 });
+  make(path);
+  const db = new Database(path, { timeout: 0, fileMustExist: true });
   try {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -30,6 +27,20 @@ export function lockFile(path: string): FileLock | null {
       db.close();
     },
   };
+}
+
+/**
+ * Makes the file unless it is there. One that is there is not opened: whoever closes a file gives up every lock that the
+ * process has on it, and another caller in this process may hold one.
+ */
+function make(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link; a lock is a file of its own`);
+    accessSync(path, constants.W_OK);
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The lock between processes, and what two of them do to one file. */
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -84,6 +84,22 @@ test("processes that wait go in one after another, also after one that was kille
     await killed(first);
     assert.deepEqual(await Promise.all(ended), others.map(() => [0, null]));
     assert.equal(readFileSync(path, "utf8"), "150");
+  }));
+
+test("a caller in the same process that finds the lock held does not open it for other processes", () =>
+  inFolder((path) =>
+    withLock(nodeHost(), path, async () => {
+      assert.equal(await nodeHost().lock(path), null);
+      const ask = 'try { new (require("better-sqlite3"))(process.argv[1], { timeout: 0 }).exec("BEGIN EXCLUSIVE"); console.log("free") } catch (error) { console.log(error.code) }';
+      assert.equal(spawnSync(process.execPath, ["-e", ask, join(path, "..", ".file.yaml.lock")], { encoding: "utf8" }).stdout, "SQLITE_BUSY\n");
+    }),
+  ));
+
+test("no symbolic link is followed to the lock", () =>
+  inFolder(async (path) => {
+    symlinkSync(join(path, "..", "elsewhere"), join(path, "..", ".file.yaml.lock"));
+    await assert.rejects(withLock(nodeHost(), path, () => Promise.resolve()), /is a symbolic link/);
+    assert.equal(existsSync(join(path, "..", "elsewhere")), false);
   }));
 
 test("who may write the file may lock it", () =>
