@@ -10,6 +10,9 @@ export interface FileLock {
   release(): void;
 }
 
+// No symbolic link is followed. Absent on systems without them.
+const SAFELY = constants.O_NOFOLLOW ?? 0;
+
 /** `null` when somebody else holds the lock, in this process or another. @throws what the file system or SQLite reports. */
 export function lockFile(path: string): FileLock | null {
   make(path);
@@ -38,7 +41,8 @@ function make(path: string): void {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link; a lock is a file of its own`);
+    // The system refuses to open a link this way and says so.
+    if (lstatSync(path).isSymbolicLink()) closeSync(openSync(path, constants.O_WRONLY | SAFELY));
     accessSync(path, constants.W_OK);
   }
 }

@@ -98,7 +98,7 @@ test("a caller in the same process that finds the lock held does not open it for
 test("no symbolic link is followed to the lock", () =>
   inFolder(async (path) => {
     symlinkSync(join(path, "..", "elsewhere"), join(path, "..", ".file.yaml.lock"));
-    await assert.rejects(withLock(nodeHost(), path, () => Promise.resolve()), /is a symbolic link/);
+    await assert.rejects(withLock(nodeHost(), path, () => Promise.resolve()), { code: "ELOOP" });
     assert.equal(existsSync(join(path, "..", "elsewhere")), false);
   }));
 
